@@ -1,0 +1,1 @@
+//! The kinds of the C5C3 hypervisor cluster: types, schemas, printer columns, validation, topology documents.

@@ -1,0 +1,1 @@
+//! Kubernetes API machinery for an aggregated API server whose resources are computed live.

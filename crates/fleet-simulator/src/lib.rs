@@ -1,0 +1,1 @@
+//! Simulated hypervisor hosts and one OpenStack that speak the real protocols on loopback.

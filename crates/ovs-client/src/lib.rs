@@ -1,0 +1,1 @@
+//! An async client for Open vSwitch: OVSDB monitors, OpenFlow statistics and unixctl.

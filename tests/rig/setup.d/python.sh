@@ -3,7 +3,7 @@
 set -euo pipefail
 . "$(dirname "$0")/../lib/rig.sh"
 . "$RIG_HOME/lib/cache.sh"
-requirements=(nova keystone openstack-placement glance neutron libvirt-python python-openstackclient osc-placement PyMySQL uwsgi setuptools)
+requirements=(nova keystone openstack-placement glance neutron libvirt-python python-openstackclient osc-placement PyMySQL uwsgi 'setuptools<81')
 constraints=$RIG_HOME/openstack-constraints.txt
 # A virtual environment cannot be moved and is bound to its interpreter.
 key="$(sha256sum < "$constraints" | cut -c1-16) ${requirements[*]} $(python3 -c 'import sys; print(sys.version.split()[0], sys.base_prefix)')"

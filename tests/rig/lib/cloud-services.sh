@@ -5,14 +5,15 @@ SOCKET=/run/mysqld.sock
 sql() { mariadb -uroot -S "$SOCKET" "$@"; }
 
 write_configuration() {
-  local file number
-  mkdir -p "$CLOUD_ETC" "$CLOUD_DIR"/{images,lock,nova,neutron,tmp}
+  local file
+  mkdir -p "$CLOUD_ETC" "$CLOUD_DIR"/{images,lock,nova,neutron}
   for file in keystone.conf placement.conf glance-api.conf neutron.conf ml2.ini nova.conf uwsgi.ini; do configuration "$file" > "$CLOUD_ETC/$file"; done
   cp "$VENV/etc/nova/api-paste.ini" "$CLOUD_ETC/"
 }
 
 # Nothing here has to survive a power cut, so nothing is flushed.
 database() {
+  mkdir -p "$CLOUD_DIR/tmp"
   daemon mariadb mariadbd --no-defaults --user=root --datadir="$CLOUD_DIR/mysql" --socket="$SOCKET" --pid-file=/run/mysqld.pid \
     --tmpdir="$CLOUD_DIR/tmp" --bind-address=127.0.0.1 --port=3306 --max-connections=1000 --skip-name-resolve --innodb-flush-method=nosync \
     --innodb-flush-log-at-trx-commit=0 --innodb-doublewrite=0 --innodb-log-file-size=32M --innodb-buffer-pool-size=256M

@@ -17,7 +17,7 @@ bridge() {
 room_pid() { cat "$RIG_NODE_DIR/$1/pid" 2> /dev/null; }
 room_alive() {
   local pid
-  pid=$(room_pid "$1") && [ -n "$pid" ] && tr '\0' '\n' < "/proc/$pid/environ" 2> /dev/null | grep -qxF "C5C3_RIG_DAEMON=$RIG_STATE"
+  pid=$(room_pid "$1") && [ -n "$pid" ] && tr '\0' '\n' 2> /dev/null < "/proc/$pid/environ" | grep -qxF "C5C3_RIG_DAEMON=$RIG_STATE"
 }
 
 # room NAME IP: opens it unless it is open.
@@ -40,6 +40,13 @@ room() {
   ip link set "$link" master "$RIG_BRIDGE" up
   nsenter -t "$pid" -n bash -e -c "ip link set lo up; ip addr add $ip/24 dev eth0; ip link set eth0 up; ip route add default via $RIG_NET.1"
   echo "$pid" > "$dir/pid"
+}
+
+# room_close NAME: ends everything in it; its files stay.
+room_close() {
+  room_alive "$1" || return 0
+  kill -KILL "$(room_pid "$1")"
+  while room_alive "$1"; do sleep 0.05; done
 }
 
 # inside NAME COMMAND…: runs COMMAND in the room. The room's daemons keep their pid files and logs in the room's own folder.

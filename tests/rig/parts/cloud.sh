@@ -7,10 +7,11 @@ set -euo pipefail
 . "$RIG_HOME/lib/room.sh"
 . "$RIG_HOME/lib/cloud.sh"
 
-room cloud "$RIG_CLOUD_IP"
 archive=$RIG_CACHE/cloud-data-$(cloud_key).tar.zst
 if [ ! -e "$CLOUD_DIR/initialised" ]; then
-  # A half-made data folder of an interrupted start is of no use.
+  # A half-made data folder of an interrupted start is of no use, nor is a daemon that sits on it.
+  room_close cloud
+  room cloud "$RIG_CLOUD_IP"
   rm -rf "$CLOUD_DIR/mysql" "$CLOUD_DIR/keystone" "$CLOUD_DIR/application-credential"
   if [ ! -s "$archive" ]; then
     began=$SECONDS
@@ -25,6 +26,7 @@ if [ ! -e "$CLOUD_DIR/initialised" ]; then
   fi
   touch "$CLOUD_DIR/initialised"
 fi
+room cloud "$RIG_CLOUD_IP"
 inside cloud bash "$RIG_HOME/room/cloud"
 
 read -r credential_id credential_secret < "$CLOUD_DIR/application-credential"

@@ -20,6 +20,6 @@ build() {
   # uwsgi and libvirt-python have no wheels and are compiled.
   nice -n 10 "$VENV/bin/pip" install --no-input --disable-pip-version-check -c "$constraints" "${requirements[@]}"
 }
-works || logged python build
+works 2> /dev/null || logged python build
 works || die "the virtual environment $VENV is not what $constraints names"
 mark_complete "$VENV" "$key"

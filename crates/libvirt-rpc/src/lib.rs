@@ -1,1 +1,69 @@
-//! An async client for the RPC protocol of libvirt: XDR, unix and TCP transports, keepalive, events.
+//! An async client for the RPC protocol of libvirt: no C library, no threads, no Kubernetes.
+//!
+//! ```text
+//!  Endpoint ─┐                  ┌──────── one task per connection ────────┐
+//!  (unix,    ├─ Connector ─────►│ bytes ─► frames ─┬─ replies, by serial ─┼─► Connection (Clone): calls
+//!   TCP, …)  │   a byte stream  │                  ├─ events, bounded ────┼─► Events
+//!  relay ────┘                  │ frames ◄─ calls  └─ keepalive, answered │
+//!                               └─────────────────────────────────────────┘
+//!                                                     documents ─► xml: Capabilities, DomainCapabilities, SysInfo
+//! ```
+//!
+//! What it promises:
+//! * every call has a deadline, every queue a bound, every count from the peer a limit;
+//! * no reply waits for a slow follower of events; what the follower missed it is told ([`Event::Lost`]);
+//! * a dead peer is noticed by keepalive, and [`Connection::closed`] says why a connection ended;
+//! * nothing a peer sends makes it panic or allocate beyond the protocol's limits.
+//!
+//! Reconnecting is the caller's: open, register events, list, follow.
+//!
+//! ```no_run
+//! # async fn follow() -> Result<(), Box<dyn std::error::Error>> {
+//! use libvirt_rpc::{Connection, DomainFilter, Endpoint, EventKind, OpenOptions};
+//!
+//! let endpoint: Endpoint = "tcp://10.0.0.11:16509".parse()?;
+//! let (connection, mut events) = Connection::open(&endpoint, OpenOptions::new("qemu:///system")).await?;
+//! connection.register_event(EventKind::Lifecycle).await?;
+//! for domain in connection.list_all_domains(DomainFilter::NONE).await? {
+//!     println!("{domain}: {}", connection.domain_state(&domain).await?);
+//! }
+//! while let Some(event) = events.next().await {
+//!     println!("{event:?}");
+//! }
+//! println!("ended: {}", connection.closed().await);
+//! # Ok(())
+//! # }
+//! ```
+
+mod connection;
+mod domain;
+mod domain_state;
+mod endpoint;
+mod error;
+mod event;
+mod event_queue;
+mod host;
+mod job;
+mod lifecycle;
+mod raw_enum;
+mod typed_params;
+mod version;
+pub mod wire;
+pub mod xml;
+
+pub use connection::{
+    CallbackId, Connection, Counters, DomainFilter, OpenOptions, StatsFlags, StatsGroups, XmlFlags,
+};
+pub use domain::{DomainInfo, DomainRef, DomainStats};
+pub use domain_state::{CrashedReason, DomainState, PausedReason, RunningReason, ShutOffReason};
+pub use endpoint::{Connecting, Connector, DEFAULT_TCP_PORT, Endpoint, EndpointError, Stream};
+pub use error::{CallError, CloseReason, ErrorCode, OpenError, RemoteError};
+pub use event::{AgentState, Event, EventKind, IoErrorAction};
+pub use event_queue::Events;
+pub use host::NodeInfo;
+pub use job::{JobKind, JobOperation, JobStats};
+pub use lifecycle::{
+    DefinedDetail, LifecycleEvent, ResumedDetail, StartedDetail, StoppedDetail, SuspendedDetail,
+};
+pub use typed_params::{TypedParams, TypedValue};
+pub use version::Version;

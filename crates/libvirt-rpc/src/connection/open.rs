@@ -1,0 +1,133 @@
+//! Opening: connect, authenticate, keepalive, the driver, in the order libvirt's own client uses.
+
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+
+use super::session::Session;
+use super::{Connection, OpenOptions, transport};
+use crate::endpoint::Connector;
+use crate::wire::{List, Procedure};
+use crate::{CallError, Events, OpenError};
+
+/// `VIR_CONNECT_RO`.
+const READ_ONLY: u32 = 1;
+/// `VIR_DRV_FEATURE_PROGRAM_KEEPALIVE`; asking for it makes the daemon ping, too.
+const FEATURE_KEEPALIVE: i32 = 10;
+/// `VIR_DRV_FEATURE_REMOTE_CLOSE_CALLBACK`.
+const FEATURE_CLOSE_CALLBACK: i32 = 15;
+
+const AUTH_NONE: i32 = 0;
+const AUTH_SASL: i32 = 1;
+const AUTH_POLKIT: i32 = 2;
+
+impl Connection {
+    /// Opens a connection and the events that come with it.
+    ///
+    /// Events come once they are asked for with [`Connection::register_event`].
+    ///
+    /// # Errors
+    /// See [`OpenError`].
+    pub async fn open(
+        connector: &(impl Connector + ?Sized),
+        options: OpenOptions,
+    ) -> Result<(Self, Events), OpenError> {
+        let mut step = "a connection";
+        let opened =
+            tokio::time::timeout(options.connect_timeout, open(connector, &options, &mut step)).await;
+        opened.unwrap_or_else(|_| {
+            Err(OpenError::Timeout { peer: connector.peer(), step, after: options.connect_timeout })
+        })
+    }
+}
+
+async fn open(
+    connector: &(impl Connector + ?Sized),
+    options: &OpenOptions,
+    step: &mut &'static str,
+) -> Result<(Connection, Events), OpenError> {
+    let peer = connector.peer();
+    let stream =
+        connector.connect().await.map_err(|source| OpenError::Connect { peer: peer.clone(), source })?;
+    let (session, frames, events) = Session::new(options);
+    let last_handle = Arc::new(CancellationToken::clone(&session.ended).drop_guard());
+    tokio::spawn(transport::run(stream, Arc::clone(&session), frames, options.clone()));
+    let mut connection = Connection {
+        session,
+        call_timeout: options.call_timeout,
+        keepalive: false,
+        _last_handle: last_handle,
+    };
+
+    *step = "its authentication";
+    authenticate(&connection, &peer).await?;
+    *step = "opening the driver";
+    open_driver(&mut connection, options).await.map_err(|source| OpenError::Open {
+        peer,
+        uri: options.uri.clone(),
+        source,
+    })?;
+    Ok((connection, events))
+}
+
+async fn authenticate(connection: &Connection, peer: &str) -> Result<(), OpenError> {
+    let peer = || peer.to_owned();
+    let List(types): List<i32, 20> = connection
+        .call(Procedure::AuthList, &())
+        .await
+        .map_err(|source| OpenError::AuthRefused { peer: peer(), source })?;
+    if types.is_empty() || types.contains(&AUTH_NONE) {
+        return Ok(());
+    }
+    if types.contains(&AUTH_POLKIT) {
+        // One call; the daemon asks polkit about the process at the other end of the unix socket.
+        let asked = connection.call::<_, i32>(Procedure::AuthPolkit, &()).await;
+        return asked.map(|_| ()).map_err(|source| OpenError::AuthRefused { peer: peer(), source });
+    }
+    Err(OpenError::AuthUnsupported { peer: peer(), offered: describe_auth(connection, &types).await })
+}
+
+async fn describe_auth(connection: &Connection, types: &[i32]) -> String {
+    let mut offered = Vec::new();
+    for kind in types {
+        offered.push(match *kind {
+            // The mechanisms only make the message better, so a failure to learn them is none.
+            AUTH_SASL => match connection.call::<_, String>(Procedure::AuthSaslInit, &()).await {
+                Ok(mechanisms) => format!("SASL ({mechanisms})"),
+                Err(_) => "SASL".to_owned(),
+            },
+            other => format!("type {other}"),
+        });
+    }
+    offered.join(", ")
+}
+
+async fn open_driver(connection: &mut Connection, options: &OpenOptions) -> Result<(), CallError> {
+    if options.keepalive_interval.is_some() && supports(connection, FEATURE_KEEPALIVE).await? {
+        connection.session.arm_keepalive();
+        connection.keepalive = true;
+    }
+    let flags = if options.read_only { READ_ONLY } else { 0 };
+    let arguments = (Some(options.uri.clone()), flags);
+    connection.call::<_, ()>(Procedure::ConnectOpen, &arguments).await?;
+    if supports(connection, FEATURE_CLOSE_CALLBACK).await? {
+        match connection.call::<_, ()>(Procedure::ConnectRegisterCloseCallback, &()).await {
+            Ok(()) => {}
+            // A driver without it closes without a word first.
+            Err(CallError::Refused { source, .. }) => {
+                tracing::debug!(%source, "the daemon will not announce that it closes");
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// Whether the daemon has a feature; one that does not know the question has none.
+async fn supports(connection: &Connection, feature: i32) -> Result<bool, CallError> {
+    match connection.call::<_, i32>(Procedure::ConnectSupportsFeature, &feature).await {
+        Ok(supported) => Ok(supported != 0),
+        Err(CallError::Refused { .. }) => Ok(false),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,67 @@
+//! Numbers of the calls and messages of the remote program, and of the keepalive program.
+//!
+//! One table for both ends. Numbers are fixed for ever by libvirt's promise of wire compatibility.
+
+use crate::raw_enum::raw_enum;
+
+raw_enum! {
+    /// A procedure of the remote program (0x20008086).
+    #[expect(missing_docs, reason = "the text of each variant is its name in remote_protocol.x")]
+    Procedure {
+        ConnectOpen = 1 "connect_open",
+        ConnectClose = 2 "connect_close",
+        ConnectGetType = 3 "connect_get_type",
+        ConnectGetVersion = 4 "connect_get_version",
+        NodeGetInfo = 6 "node_get_info",
+        ConnectGetCapabilities = 7 "connect_get_capabilities",
+        DomainCreateXml = 10 "domain_create_xml",
+        DomainDestroy = 12 "domain_destroy",
+        DomainGetXmlDesc = 14 "domain_get_xml_desc",
+        DomainGetInfo = 16 "domain_get_info",
+        DomainLookupById = 22 "domain_lookup_by_id",
+        DomainLookupByName = 23 "domain_lookup_by_name",
+        DomainLookupByUuid = 24 "domain_lookup_by_uuid",
+        DomainResume = 28 "domain_resume",
+        DomainSuspend = 34 "domain_suspend",
+        ConnectGetHostname = 59 "connect_get_hostname",
+        ConnectSupportsFeature = 60 "connect_supports_feature",
+        AuthList = 66 "auth_list",
+        AuthSaslInit = 67 "auth_sasl_init",
+        AuthPolkit = 70 "auth_polkit",
+        ConnectGetUri = 110 "connect_get_uri",
+        ConnectIsSecure = 149 "connect_is_secure",
+        ConnectGetLibVersion = 157 "connect_get_lib_version",
+        DomainGetJobInfo = 163 "domain_get_job_info",
+        ConnectGetSysinfo = 203 "connect_get_sysinfo",
+        DomainGetState = 212 "domain_get_state",
+        ConnectListAllDomains = 273 "connect_list_all_domains",
+        DomainGetJobStats = 298 "domain_get_job_stats",
+        ConnectDomainEventCallbackRegisterAny = 316 "connect_domain_event_callback_register_any",
+        ConnectDomainEventCallbackDeregisterAny = 317 "connect_domain_event_callback_deregister_any",
+        EventLifecycle = 318 "domain_event_callback_lifecycle",
+        EventReboot = 319 "domain_event_callback_reboot",
+        EventWatchdog = 321 "domain_event_callback_watchdog",
+        EventIoError = 322 "domain_event_callback_io_error",
+        EventIoErrorReason = 324 "domain_event_callback_io_error_reason",
+        EventControlError = 325 "domain_event_callback_control_error",
+        EventDeviceRemoved = 333 "domain_event_callback_device_removed",
+        ConnectGetDomainCapabilities = 342 "connect_get_domain_capabilities",
+        ConnectGetAllDomainStats = 344 "connect_get_all_domain_stats",
+        EventAgentLifecycle = 348 "domain_event_callback_agent_lifecycle",
+        EventMigrationIteration = 359 "domain_event_callback_migration_iteration",
+        ConnectRegisterCloseCallback = 360 "connect_register_close_callback",
+        ConnectUnregisterCloseCallback = 361 "connect_unregister_close_callback",
+        EventConnectionClosed = 362 "connect_event_connection_closed",
+        EventJobCompleted = 363 "domain_event_callback_job_completed",
+    }
+}
+
+raw_enum! {
+    /// A procedure of the keepalive program.
+    KeepaliveProcedure {
+        /// Are you there?
+        Ping = 1 "ping",
+        /// I am.
+        Pong = 2 "pong",
+    }
+}

@@ -18,6 +18,7 @@ RIG_STATE=${C5C3_RIG_STATE:-$RIG_STATE_DEFAULT}
 KUBE_BIN=$RIG_CACHE/kube-$KUBE_VERSION/bin
 FLUX_DIR=$RIG_CACHE/flux-$FLUX_VERSION
 VENV=$RIG_CACHE/venv-$OPENSTACK_SERIES
+CARGO_DENY=$RIG_CACHE/cargo-deny-$CARGO_DENY_VERSION/bin/cargo-deny
 
 # The network of the namespaced hosts. The bridge's own address is how this machine reaches them.
 RIG_BRIDGE=br-rig$RIG_NUMBER

@@ -35,6 +35,12 @@ if [ ${#RIG_STATE} -gt 55 ]; then
   exit 2
 fi
 
+# Also when a shell has one rig's rig.env and another one's number.
+if [ "$(cat "$RIG_STATE/number" 2> /dev/null || echo "$RIG_NUMBER")" != "$RIG_NUMBER" ]; then
+  echo "rig: $RIG_STATE is the state of rig $(cat "$RIG_STATE/number"), not of rig $RIG_NUMBER; unset C5C3_RIG_STATE or C5C3_RIG_NUMBER" >&2
+  exit 2
+fi
+
 say() { printf 'rig: %s\n' "$*"; }
 die() {
   printf 'rig: %s\n' "$*" >&2
@@ -45,7 +51,7 @@ need_root() { [ "$(id -u)" = 0 ] || die "this needs root (network and mount name
 # publish PART < exports: what a part tells the tests. rig.env is put together from all parts that are up, atomically.
 publish() {
   mkdir -p "$RIG_STATE/env.d"
-  cat > "$RIG_STATE/env.d/$1.new" && mv "$RIG_STATE/env.d/$1.new" "$RIG_STATE/env.d/$1"
+  cat > "$RIG_STATE/env.d/.$1" && mv "$RIG_STATE/env.d/.$1" "$RIG_STATE/env.d/$1"
   (
     flock 8
     cat "$RIG_STATE"/env.d/* > "$RIG_STATE/rig.env.new"
@@ -56,7 +62,7 @@ publish() {
 # versions PART < "name version" lines.
 versions() {
   mkdir -p "$RIG_STATE/versions.d"
-  cat > "$RIG_STATE/versions.d/$1"
+  cat > "$RIG_STATE/versions.d/.$1" && mv "$RIG_STATE/versions.d/.$1" "$RIG_STATE/versions.d/$1"
   (
     flock 8
     cat "$RIG_STATE"/versions.d/* > "$RIG_STATE/versions.new"

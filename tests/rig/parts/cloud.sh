@@ -59,12 +59,10 @@ for number in $(seq "$RIG_FAKE_COMPUTES"); do fakes+=("compute-$number"); done
 LOG_DIR=$CLOUD_DIR/log await nova-conductor 120 "Nova's services" \
   python3 "$RIG_HOME/lib/services-up.py" "$KEYSTONE/v3" "$CLOUD_PASSWORD" nova-conductor:cloud nova-scheduler:cloud "${fakes[@]/#/nova-compute:}"
 
-publish cloud <<E2
-export C5C3_RIG_STATE='$RIG_STATE'
-export C5C3_RIG_VERSIONS='$RIG_STATE/versions'
+publish cloud <<EOF
 export C5C3_RIG_CLOUDS_YAML='$CLOUD_DIR/clouds.yaml'
 export C5C3_RIG_OPENSTACK='$VENV/bin/openstack'
-E2
+EOF
 for package in nova keystone openstack-placement glance neutron; do
   echo "${package#openstack-} $(sed -n "s/^$package==//p" "$RIG_HOME/openstack-constraints.txt")"
 done | versions cloud

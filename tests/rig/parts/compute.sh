@@ -19,6 +19,6 @@ done
 LOG_DIR=$RIG_NODE_DIR/node-1/log await nova-compute 120 "nova-compute on ${names[*]#*:} (each has a log of this name in its folder)" \
   python3 "$RIG_HOME/lib/services-up.py" "$KEYSTONE/v3" "$CLOUD_PASSWORD" "${names[@]}"
 
-publish compute <<E2
+publish compute <<EOF
 export C5C3_RIG_COMPUTES='${names[*]#*:}'
-E2
+EOF

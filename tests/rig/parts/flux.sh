@@ -28,10 +28,10 @@ for name in source-controller kustomize-controller; do
   await "$name" 60 "$name" curl -sf "http://127.0.0.1:$(port "$name-health")/readyz"
 done
 
-publish flux <<E2
+publish flux <<EOF
 export C5C3_RIG_FLUX='$FLUX_VERSION'
-E2
-versions flux <<E2
+EOF
+versions flux <<EOF
 flux-source-controller $FLUX_VERSION
 flux-kustomize-controller $FLUX_VERSION
-E2
+EOF

@@ -11,11 +11,10 @@ mkdir -p "$root"
 daemon git python3 "$RIG_HOME/lib/git-http.py" "$root" "$port" "$RIG_HOME/git-hooks"
 await git 20 "the Git server" curl -sf "http://127.0.0.1:$port/-/ready"
 
-publish git <<E2
-export C5C3_RIG_STATE='$RIG_STATE'
+publish git <<EOF
 export C5C3_RIG_GIT_ROOT='$root'
 export C5C3_RIG_GIT_URL='http://127.0.0.1:$port'
-E2
-versions git <<E2
+EOF
+versions git <<EOF
 git $(git --version | cut -d' ' -f3)
-E2
+EOF

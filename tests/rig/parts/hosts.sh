@@ -21,14 +21,12 @@ for host in "${RIG_HOSTS[@]}"; do
     ovn-sbctl --timeout=5 --db="tcp:$RIG_OVN_IP:6642" wait-until Chassis "${host%=*}" hostname="${host%=*}"
 done
 
-publish hosts <<E2
-export C5C3_RIG_STATE='$RIG_STATE'
-export C5C3_RIG_VERSIONS='$RIG_STATE/versions'
+publish hosts <<EOF
 export C5C3_RIG_HOSTS='${RIG_HOSTS[*]}'
 export C5C3_RIG_NODE_DIR='$RIG_NODE_DIR'
-E2
-versions hosts <<E2
+EOF
+versions hosts <<EOF
 libvirt $(libvirtd --version | sed 's/.* //')
 qemu $(qemu-system-x86_64 --version | sed -n '1s/QEMU emulator version \([0-9.]*\).*/\1/p')
 openvswitch $(ovs-vswitchd --version | sed -n '1s/.* //p')
-E2
+EOF

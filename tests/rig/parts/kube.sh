@@ -55,15 +55,13 @@ await kube-controller-manager 60 "/healthz of kube-controller-manager" curl -skf
 # The namespace's default service account is made by a controller: when it is there, the controllers work.
 await kube-controller-manager 60 "the controllers" "$KUBE_BIN/kubectl" --kubeconfig "$dir/admin.kubeconfig" -n c5c3-system get serviceaccount default
 
-publish kube <<E2
-export C5C3_RIG_STATE='$RIG_STATE'
-export C5C3_RIG_VERSIONS='$RIG_STATE/versions'
+publish kube <<EOF
 export C5C3_RIG_KUBECONFIG='$dir/admin.kubeconfig'
 export C5C3_RIG_KUBECTL='$KUBE_BIN/kubectl'
 export C5C3_RIG_PKI='$pki'
-E2
-versions kube <<E2
+EOF
+versions kube <<EOF
 kube-apiserver $KUBE_VERSION
 kube-controller-manager $KUBE_VERSION
 etcd $("$KUBE_BIN/server" --version | sed -n 's/^etcd Version: //p')
-E2
+EOF

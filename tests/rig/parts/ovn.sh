@@ -8,11 +8,10 @@ set -euo pipefail
 room ovn "$RIG_OVN_IP"
 inside ovn bash "$RIG_HOME/room/ovn" "$RIG_NODE_DIR/ovn"
 
-publish ovn <<E2
-export C5C3_RIG_STATE='$RIG_STATE'
+publish ovn <<EOF
 export C5C3_RIG_OVN_NB='tcp:$RIG_OVN_IP:6641'
 export C5C3_RIG_OVN_SB='tcp:$RIG_OVN_IP:6642'
-E2
-versions ovn <<E2
+EOF
+versions ovn <<EOF
 ovn $(ovn-nbctl --version | sed -n '1s/.* //p')
-E2
+EOF

@@ -36,10 +36,11 @@ G
     k8s.io/kubernetes/cmd/kubectl k8s.io/kubernetes/cmd/kube-apiserver k8s.io/kubernetes/cmd/kube-controller-manager go.etcd.io/etcd/server/v3
 }
 
-# Every binary must at least say its name: a link that was interrupted does not.
+# Every binary must say its version: one whose link was interrupted does not.
 works() {
-  "$dir/bin/kubectl" version --client > /dev/null && "$dir/bin/kube-apiserver" --version > /dev/null \
-    && "$dir/bin/kube-controller-manager" --version > /dev/null && "$dir/bin/server" --version > /dev/null
+  local name
+  for name in kube-apiserver kube-controller-manager; do [ "$("$dir/bin/$name" --version)" = "Kubernetes v$KUBE_VERSION" ] || return 1; done
+  "$dir/bin/kubectl" version --client | grep -q "v$KUBE_VERSION" && "$dir/bin/server" --version > /dev/null
 }
 works 2> /dev/null || logged kube build
 works || die "a binary in $dir/bin does not run"

@@ -1,1 +1,14 @@
-//! c5c3-apiserver: hypervisors, evictions, migrations and OVS nodes as live Kubernetes resources.
+//! The aggregated API server of the C5C3 hypervisor cluster.
+//!
+//! ```text
+//!  libvirtd, OVS, Nova, Node ──► sources ──► inventory ──► merge ──► resources ──► aggregated-apiserver ──► clients
+//!                                (effects)   (one writer)  (pure)    (published)
+//!                                     intent ────┘
+//! ```
+
+pub mod configuration;
+pub mod intent;
+pub mod inventory;
+pub mod merge;
+pub mod resources;
+pub mod sources;

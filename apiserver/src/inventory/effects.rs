@@ -1,0 +1,163 @@
+//! Computes what was touched and decides who is told: the step from knowledge to publications.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::Value;
+use uuid::Uuid;
+
+use super::publication::{Publication, Resource, Urgency};
+use super::shown::{Digests, remembered, remembered_switch};
+use super::state::Inventory;
+use crate::merge::{self, MigrationEnd};
+
+/// How a publication is judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pace {
+    /// Only what means something new wakes a watcher.
+    Meaning,
+    /// Counters that moved do too.
+    Counters,
+}
+
+impl Inventory {
+    /// What the world shall see after all that was taken since the last call.
+    pub fn publications(&mut self, now: Timestamp) -> Vec<Publication> {
+        let touched = std::mem::take(&mut self.touched);
+        let mut list = Vec::new();
+        for name in &touched.gone {
+            list.extend(self.withdraw_host(name));
+        }
+        for name in &touched.hosts {
+            list.extend(self.host_objects(name, Pace::Meaning, now));
+        }
+        for name in &touched.evictions {
+            list.extend(self.eviction_object(name, now));
+        }
+        for uuid in touched.migrations {
+            list.extend(self.migration_object(uuid));
+        }
+        list
+    }
+
+    /// The objects of one host, with counters that moved made known.
+    pub fn slow_publications(&mut self, host: &str, now: Timestamp) -> Vec<Publication> {
+        self.host_objects(host, Pace::Counters, now)
+    }
+
+    fn host_objects(&mut self, name: &str, pace: Pace, now: Timestamp) -> Vec<Publication> {
+        let elsewhere = self.active_elsewhere(name);
+        let Some(view) = self.host_view(name, &elsewhere, now) else { return Vec::new() };
+        let cloud = self.cloud_view();
+        let earlier = self.shown.hypervisors.get(name);
+        let hypervisor = merge::hypervisor(&view, &cloud, earlier.map(|(_, status)| status));
+        let earlier_switch = self.shown.ovs_nodes.get(name);
+        let namespace = &self.rules.namespaces.ovs_nodes;
+        let ovs_node = merge::ovs_node(&view, namespace, earlier_switch.map(|(_, status)| status));
+
+        let mut list = Vec::new();
+        let digests = earlier.map(|(digests, _)| *digests);
+        if let Some((publication, digests)) = show(Resource::Hypervisor, &hypervisor, digests, pace) {
+            let status = hypervisor.status.as_ref().map(remembered).unwrap_or_default();
+            list.push((publication, Remember::Hypervisor(digests, status)));
+        }
+        let digests = earlier_switch.map(|(digests, _)| *digests);
+        if let Some((publication, digests)) = show(Resource::OvsNode, &ovs_node, digests, pace) {
+            let status = ovs_node.status.as_ref().map(remembered_switch).unwrap_or_default();
+            list.push((publication, Remember::Switch(digests, status)));
+        }
+        list.into_iter()
+            .map(|(publication, remember)| {
+                match remember {
+                    Remember::Hypervisor(digests, status) => {
+                        self.shown.hypervisors.insert(name.to_owned(), (digests, status));
+                    }
+                    Remember::Switch(digests, status) => {
+                        self.shown.ovs_nodes.insert(name.to_owned(), (digests, status));
+                    }
+                }
+                publication
+            })
+            .collect()
+    }
+
+    fn withdraw_host(&mut self, name: &str) -> Vec<Publication> {
+        let mut list = Vec::new();
+        if self.shown.hypervisors.remove(name).is_some() {
+            list.push(withdraw(Resource::Hypervisor, None, name));
+        }
+        if self.shown.ovs_nodes.remove(name).is_some() {
+            list.push(withdraw(Resource::OvsNode, Some(&self.rules.namespaces.ovs_nodes), name));
+        }
+        list
+    }
+
+    fn eviction_object(&mut self, name: &str, now: Timestamp) -> Option<Publication> {
+        let Some(record) = self.evictions.get(name) else {
+            self.shown.evictions.remove(name)?;
+            return Some(withdraw(Resource::Eviction, None, name));
+        };
+        let host = record.wish.spec.get("hypervisor").and_then(Value::as_str).unwrap_or_default();
+        let elsewhere = BTreeMap::new();
+        let view = self.host_view(host, &elsewhere, now);
+        let earlier = self.shown.evictions.get(name);
+        let cloud = self.cloud_view();
+        let eviction = merge::eviction(record, view.as_ref(), &cloud, earlier.map(|(_, status)| status), now);
+        let digests = earlier.map(|(digests, _)| *digests);
+        let (publication, digests) = show(Resource::Eviction, &eviction, digests, Pace::Meaning)?;
+        self.shown.evictions.insert(name.to_owned(), (digests, eviction.status.unwrap_or_default()));
+        Some(publication)
+    }
+
+    fn migration_object(&mut self, uuid: Uuid) -> Option<Publication> {
+        let namespace = self.rules.namespaces.migrations.clone();
+        let ends = self.hosts.iter().filter_map(|(host, entry)| {
+            let job = entry.libvirt.value()?.jobs.get(&uuid)?;
+            Some(MigrationEnd { host, job })
+        });
+        let ends: Vec<MigrationEnd<'_>> = ends.collect();
+        let Some(migration) = merge::migration(uuid, &namespace, &ends, self.runs_on(uuid)) else {
+            self.shown.migrations.remove(&uuid)?;
+            return Some(withdraw(Resource::Migration, Some(&namespace), &uuid.to_string()));
+        };
+        let earlier = self.shown.migrations.get(&uuid).copied();
+        let (publication, digests) = show(Resource::Migration, &migration, earlier, Pace::Meaning)?;
+        self.shown.migrations.insert(uuid, digests);
+        Some(publication)
+    }
+}
+
+enum Remember {
+    Hypervisor(Digests, c5c3_api::hypervisor::HypervisorStatus),
+    Switch(Digests, c5c3_api::ovs_node::OVSNodeStatus),
+}
+
+/// The object as a publication, with the digests to compare the next one with. A quiet one keeps the digests that
+/// watchers know.
+fn show(
+    resource: Resource,
+    object: &impl Serialize,
+    earlier: Option<Digests>,
+    pace: Pace,
+) -> Option<(Publication, Digests)> {
+    let object = match serde_json::to_value(object) {
+        Ok(object) => object,
+        Err(error) => {
+            // Our own types always serialise; should one not, the object keeps its last state and the log says why.
+            tracing::error!(?resource, %error, "object could not be serialised");
+            return None;
+        }
+    };
+    let digests = Digests::of(&object);
+    let (urgency, known) = match (earlier, pace) {
+        (Some(earlier), Pace::Meaning) if earlier.meaning == digests.meaning => (Urgency::Quiet, earlier),
+        (Some(earlier), Pace::Counters) if earlier == digests => (Urgency::Quiet, earlier),
+        _ => (Urgency::Change, digests),
+    };
+    Some((Publication::Show { resource, urgency, object }, known))
+}
+
+fn withdraw(resource: Resource, namespace: Option<&str>, name: &str) -> Publication {
+    Publication::Withdraw { resource, namespace: namespace.map(str::to_owned), name: name.to_owned() }
+}

@@ -1,0 +1,264 @@
+//! The task that owns the inventory: takes what comes in, publishes what follows, keeps source tasks running.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use futures::future::OptionFuture;
+use jiff::Timestamp;
+use tokio::sync::{broadcast, mpsc};
+use tokio::time::{MissedTickBehavior, interval};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::{Freshness, Inventory, Publication};
+use crate::intent::{IntentChanges, IntentError, IntentKey, IntentStore, Wish};
+use crate::merge::Incarnation;
+use crate::resources::Shelves;
+use crate::sources::node::NodeChange;
+use crate::sources::observation::Observation;
+use crate::sources::report::{HostObserved, Report, Reports};
+use crate::sources::{HostTasks, Settings};
+use c5c3_api::SourceState;
+
+/// Reports taken before what follows from them is published.
+const BATCH: usize = 256;
+
+/// Kind under which the store keeps since when a configured host exists.
+const HOST: &str = "Host";
+
+/// What the follower works with.
+#[derive(Debug)]
+pub struct FollowerParts {
+    /// Where objects are shown.
+    pub shelves: Shelves,
+    /// Where refresh handles are kept.
+    pub freshness: Arc<Freshness>,
+    /// Where intent is stored.
+    pub intents: Arc<dyn IntentStore>,
+    /// How sources behave.
+    pub settings: Settings,
+    /// Changes of Nodes; `None` when only configured hosts exist.
+    pub nodes: Option<mpsc::Receiver<NodeChange>>,
+    /// All tasks of the server.
+    pub tasks: TaskTracker,
+    /// The end of all tasks.
+    pub end: CancellationToken,
+}
+
+/// The owner of the inventory.
+#[derive(Debug)]
+pub struct Follower {
+    inventory: Inventory,
+    parts: FollowerParts,
+    reports: Reports,
+    running: BTreeMap<String, HostTasks>,
+    nodes_known: bool,
+}
+
+impl Follower {
+    /// A follower, and the queue that it reads reports from; `reports` is the other end.
+    pub fn new(inventory: Inventory, parts: FollowerParts, reports: Reports) -> Self {
+        let nodes_known = parts.nodes.is_none();
+        Self { inventory, parts, reports, running: BTreeMap::new(), nodes_known }
+    }
+
+    /// Works until told to end.
+    ///
+    /// # Errors
+    /// When the intent store cannot be read at the start: without it, what people want would seem to be gone.
+    pub async fn run(mut self, mut reports: mpsc::Receiver<Report>) -> Result<(), IntentError> {
+        let mut intents = self.parts.intents.changes();
+        self.load().await?;
+        self.publish();
+        if self.nodes_known {
+            self.parts.shelves.complete();
+        }
+        let end = self.parts.end.clone();
+        let mut nodes = self.parts.nodes.take();
+        let mut tick = interval(std::time::Duration::from_secs(1));
+        tick.set_missed_tick_behavior(MissedTickBehavior::Skip);
+        let mut batch = Vec::with_capacity(BATCH);
+        loop {
+            let node_change: OptionFuture<_> = nodes.as_mut().map(|nodes| nodes.recv()).into();
+            tokio::select! {
+                biased;
+                () = end.cancelled() => return Ok(()),
+                Some(Some(change)) = node_change => self.take_node(change).await,
+                change = intents.recv() => self.take_intent_change(change, &mut intents).await,
+                taken = reports.recv_many(&mut batch, BATCH) => {
+                    if taken == 0 {
+                        return Ok(());
+                    }
+                    for report in batch.drain(..) {
+                        self.inventory.take(report);
+                    }
+                }
+                _ = tick.tick() => self.slow_tick(),
+            }
+            self.publish();
+        }
+    }
+
+    /// Reads all intent and makes configured hosts known.
+    async fn load(&mut self) -> Result<(), IntentError> {
+        for record in self.parts.intents.list(c5c3_api::hypervisor::KIND.kind).await? {
+            let name = record.key.name.clone();
+            self.inventory.take_intent(&name, Some(record));
+        }
+        for record in self.parts.intents.list(c5c3_api::eviction::KIND.kind).await? {
+            let name = record.key.name.clone();
+            self.inventory.take_eviction(&name, Some(record));
+        }
+        let configured: Vec<String> = self.inventory.configured().map(str::to_owned).collect();
+        for name in configured {
+            let incarnation = self.configured_incarnation(&name).await?;
+            self.inventory.add_host(&name, incarnation);
+            self.start_sources(&name).await;
+        }
+        let declared: Vec<(String, Incarnation)> = self.inventory.declared_only();
+        for (name, incarnation) in declared {
+            self.inventory.add_host(&name, incarnation);
+            self.start_sources(&name).await;
+        }
+        Ok(())
+    }
+
+    /// Since when a configured host exists: written down the first time it is seen.
+    async fn configured_incarnation(&self, name: &str) -> Result<Incarnation, IntentError> {
+        let key = IntentKey::cluster(HOST, name);
+        let record = match self.parts.intents.get(&key).await? {
+            Some(record) => record,
+            None => self.parts.intents.put(&key, None, Wish::default()).await?,
+        };
+        Ok(Incarnation { of: record.uid.to_string(), created: record.created })
+    }
+
+    async fn take_node(&mut self, change: NodeChange) {
+        match change {
+            NodeChange::Present { name, node } => {
+                let created = node.created.unwrap_or(Timestamp::UNIX_EPOCH);
+                self.inventory.add_host(&name, Incarnation { of: node.uid.clone(), created });
+                let observed = HostObserved::Node(Observation::fresh(*node, Timestamp::now()));
+                self.inventory.take(Report::Host { host: name.clone(), observed });
+                self.start_sources(&name).await;
+            }
+            NodeChange::Gone { name } => self.node_gone(&name),
+            NodeChange::Complete { names } => {
+                for name in self.inventory.hosts_with_node() {
+                    if !names.contains(&name) {
+                        self.node_gone(&name);
+                    }
+                }
+                self.publish();
+                self.nodes_known = true;
+                self.parts.shelves.complete();
+            }
+            NodeChange::Silent { message } => {
+                for (name, node) in self.inventory.nodes() {
+                    let observed = node.failed(SourceState::Unreachable, message.clone(), Timestamp::now());
+                    self.inventory.take(Report::Host { host: name, observed: HostObserved::Node(observed) });
+                }
+            }
+        }
+    }
+
+    /// A host without a Node goes, unless the configuration or somebody's intent wants it.
+    fn node_gone(&mut self, name: &str) {
+        if self.inventory.is_wanted_without_node(name) {
+            let observed = HostObserved::Node(Observation::disabled());
+            self.inventory.take(Report::Host { host: name.to_owned(), observed });
+            return;
+        }
+        self.running.remove(name);
+        self.parts.freshness.remove(name);
+        self.inventory.remove_host(name);
+    }
+
+    async fn take_intent_change(
+        &mut self,
+        change: Result<IntentKey, broadcast::error::RecvError>,
+        changes: &mut IntentChanges,
+    ) {
+        match change {
+            Ok(key) => self.read_intent(&key).await,
+            Err(broadcast::error::RecvError::Lagged(_)) => {
+                *changes = self.parts.intents.changes();
+                for kind in [c5c3_api::hypervisor::KIND.kind, c5c3_api::eviction::KIND.kind] {
+                    for name in self.inventory.intent_names(kind) {
+                        self.read_intent(&IntentKey::cluster(kind, &name)).await;
+                    }
+                }
+                if let Err(error) = self.load().await {
+                    tracing::error!(error = %crate::sources::observation::chain(&error), "intent could not be read");
+                }
+            }
+            // The store is gone: the server is stopping.
+            Err(broadcast::error::RecvError::Closed) => self.parts.end.cancelled().await,
+        }
+    }
+
+    async fn read_intent(&mut self, key: &IntentKey) {
+        let record = match self.parts.intents.get(key).await {
+            Ok(record) => record,
+            Err(error) => {
+                tracing::error!(%key, error = %crate::sources::observation::chain(&error), "intent could not be read");
+                return;
+            }
+        };
+        if key.kind == c5c3_api::eviction::KIND.kind {
+            self.inventory.take_eviction(&key.name, record);
+        } else if key.kind == c5c3_api::hypervisor::KIND.kind {
+            let declared = record.as_ref().map(|record| Incarnation { of: record.uid.to_string(), created: record.created });
+            self.inventory.take_intent(&key.name, record);
+            match declared {
+                Some(incarnation) if !self.inventory.has_host(&key.name) => {
+                    self.inventory.add_host(&key.name, incarnation);
+                    self.start_sources(&key.name).await;
+                }
+                None if !self.inventory.is_wanted(&key.name) => self.node_gone(&key.name),
+                _ => {}
+            }
+        }
+    }
+
+    /// Starts the sources of a host, or starts them anew when it is reached in another way.
+    async fn start_sources(&mut self, name: &str) {
+        let reach = self.inventory.reach(name);
+        if self.running.get(name).is_some_and(|running| *running.reach() == reach) {
+            return;
+        }
+        // The earlier tasks end before the new ones report.
+        self.running.remove(name);
+        let FollowerParts { settings, tasks, end, .. } = &self.parts;
+        // Sources that are not configured report at once, through the queue that this task reads: it must have room.
+        let started = HostTasks::start(name, reach, settings, &self.reports, tasks, end);
+        let started = started.await;
+        self.parts.freshness.set(name, started.handles());
+        self.running.insert(name.to_owned(), started);
+    }
+
+    fn publish(&mut self) {
+        let publications = self.inventory.publications(Timestamp::now());
+        self.put(publications);
+    }
+
+    /// Makes counters known that moved, of a share of the hosts each second, so that they do not all come at once.
+    fn slow_tick(&mut self) {
+        let now = Timestamp::now();
+        let share = self.parts.settings.refresh.slow_tick.duration().as_secs().max(1);
+        let turn = u64::try_from(now.as_second()).unwrap_or_default() % share;
+        let names: Vec<String> = (0_u64..).zip(self.inventory.host_names()).filter(|(index, _)| index % share == turn).map(|(_, name)| name.to_owned()).collect();
+        for name in names {
+            let publications = self.inventory.slow_publications(&name, now);
+            self.put(publications);
+        }
+    }
+
+    fn put(&self, publications: Vec<Publication>) {
+        for publication in publications {
+            if let Err(error) = self.parts.shelves.put(publication) {
+                tracing::error!(error = %crate::sources::observation::chain(&error), "object could not be shown");
+            }
+        }
+    }
+}

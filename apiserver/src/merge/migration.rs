@@ -1,0 +1,142 @@
+//! A Migration from the jobs of a domain at both ends.
+
+use c5c3_api::migration::{JobOperation, JobType, MigrationSpec, MigrationStatus};
+use c5c3_api::{Migration, format};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use uuid::Uuid;
+
+use super::identity::{time, uid};
+use crate::sources::picture::{JobKind, JobPicture};
+
+/// libvirt's numbers of the two migration operations.
+const INCOMING: i32 = 4;
+
+/// What one host says about the migration of a domain.
+#[derive(Debug, Clone, Copy)]
+pub struct MigrationEnd<'a> {
+    /// The host.
+    pub host: &'a str,
+    /// The job there.
+    pub job: &'a JobPicture,
+}
+
+/// The Migration of a domain, from the ends that are known; `None` without any.
+///
+/// The source has the better numbers, so its job is shown; which end is which is read from the operation, never from
+/// who reported first. `destination` is where the domain is expected or has arrived.
+pub fn migration(
+    domain: Uuid,
+    namespace: &str,
+    ends: &[MigrationEnd<'_>],
+    runs_on: Option<&str>,
+) -> Option<Migration> {
+    // The newest start wins on either side: a domain that moves on is a new migration of the same name.
+    let newest = |incoming: bool| {
+        ends.iter()
+            .filter(|end| (end.job.operation == Some(INCOMING)) == incoming)
+            .max_by_key(|end| end.job.started)
+    };
+    let (source, target) = (newest(false), newest(true));
+    let shown = source.or(target)?;
+    let started = shown.job.started;
+    let mut status = MigrationStatus::began(time(started));
+    status.origin = source.map(|end| end.host.to_owned());
+    status.destination = target.map(|end| end.host.to_owned()).or_else(|| {
+        let arrived = shown.job.kind == JobKind::Completed;
+        runs_on.filter(|host| arrived && source.is_some_and(|end| end.host != *host)).map(str::to_owned)
+    });
+    status.type_ = Some(match shown.job.kind {
+        JobKind::Bounded => JobType::Bounded,
+        JobKind::Unbounded => JobType::Unbounded,
+        JobKind::Completed => JobType::Completed,
+        JobKind::Failed => JobType::Failed,
+        JobKind::Cancelled => JobType::Cancelled,
+    });
+    status.operation = shown.job.operation.map(JobOperation::from_libvirt);
+    status.err_msg.clone_from(&shown.job.error);
+    numbers(shown.job, &mut status);
+    let name = domain.to_string();
+    let metadata = ObjectMeta {
+        uid: Some(uid("hypervisor.c5c3.io", "Migration", namespace, &name, &started.as_second().to_string())),
+        name: Some(name),
+        namespace: Some(namespace.to_owned()),
+        creation_timestamp: Some(time(started)),
+        generation: Some(1),
+        ..ObjectMeta::default()
+    };
+    Some(Migration { metadata, spec: MigrationSpec::default(), status: Some(status) })
+}
+
+fn numbers(job: &JobPicture, status: &mut MigrationStatus) {
+    let number = |name: &str| job.numbers.get(name).copied();
+    let span = |name: &str| number(name).map(format::go_duration);
+    let bytes = |name: &str| number(name).map(format::iec_bytes);
+    let rate = |name: &str| number(name).map(format::iec_rate);
+    status.time_elapsed = span("time_elapsed");
+    status.time_remaining = span("time_remaining");
+    status.downtime = span("downtime");
+    status.setup_time = span("setup_time");
+    status.data_total = bytes("data_total");
+    status.data_processed = bytes("data_processed");
+    status.data_remaining = bytes("data_remaining");
+    status.mem_total = bytes("memory_total");
+    status.mem_processed = bytes("memory_processed");
+    status.mem_remaining = bytes("memory_remaining");
+    status.mem_normal_bytes = bytes("memory_normal_bytes");
+    status.mem_page_size = bytes("memory_page_size");
+    status.mem_bps = rate("memory_bps");
+    status.mem_dirty_rate = number("memory_dirty_rate").map(format::page_rate);
+    status.mem_iteration = number("memory_iteration");
+    status.mem_constant = number("memory_constant");
+    status.mem_normal = number("memory_normal");
+    status.mem_postcopy_requests = number("memory_postcopy_requests");
+    status.disk_total = bytes("disk_total");
+    status.disk_processed = bytes("disk_processed");
+    status.disk_remaining = bytes("disk_remaining");
+    status.disk_bps = rate("disk_bps");
+    status.auto_converge_throttle = number("auto_converge_throttle").map(format::percent);
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+
+    use super::*;
+
+    fn job(operation: i32, kind: JobKind) -> JobPicture {
+        JobPicture {
+            kind,
+            operation: Some(operation),
+            started: Timestamp::from_second(1_000).unwrap(),
+            ended: None,
+            error: None,
+            numbers: [("memory_iteration".to_owned(), 3)].into(),
+        }
+    }
+
+    #[test]
+    fn the_operation_says_which_end_is_which() {
+        let (outgoing, incoming) = (job(5, JobKind::Unbounded), job(4, JobKind::Unbounded));
+        let ends =
+            [MigrationEnd { host: "to", job: &incoming }, MigrationEnd { host: "from", job: &outgoing }];
+        let status = migration(Uuid::nil(), "ns", &ends, Some("from")).unwrap().status.unwrap();
+        assert_eq!((status.origin.as_deref(), status.destination.as_deref()), (Some("from"), Some("to")));
+        assert_eq!((status.type_, status.mem_iteration), (Some(JobType::Unbounded), Some(3)));
+    }
+
+    #[test]
+    fn a_completed_migration_went_where_the_domain_runs() {
+        let outgoing = job(5, JobKind::Completed);
+        let ends = [MigrationEnd { host: "from", job: &outgoing }];
+        let status = migration(Uuid::nil(), "ns", &ends, Some("to")).unwrap().status.unwrap();
+        assert_eq!(status.destination.as_deref(), Some("to"));
+    }
+
+    #[test]
+    fn a_failed_migration_went_nowhere() {
+        let outgoing = job(5, JobKind::Failed);
+        let ends = [MigrationEnd { host: "from", job: &outgoing }];
+        let status = migration(Uuid::nil(), "ns", &ends, Some("from")).unwrap().status.unwrap();
+        assert_eq!(status.destination, None);
+    }
+}

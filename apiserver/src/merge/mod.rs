@@ -1,0 +1,30 @@
+//! From observations and intent to resources. Pure: no I/O, no clock, no async; the same input gives the same object.
+//!
+//! ```text
+//!  HostView { node, libvirt, switch, flows, daemons, compute, memberships, intent, previous, now }
+//!     ├─► hypervisor ─► Hypervisor      ├─► migration ─► Migration (both ends joined)
+//!     ├─► ovs_node   ─► OVSNode         └─► eviction  ─► Eviction
+//! ```
+
+mod effective_spec;
+mod eviction;
+mod findings;
+mod hypervisor;
+mod hypervisor_conditions;
+mod identity;
+mod meaning;
+mod migration;
+mod ovs_node;
+mod ovs_node_conditions;
+mod ovs_node_issues;
+mod source_status;
+mod view;
+
+pub use self::effective_spec::effective_spec;
+pub use self::eviction::eviction;
+pub use self::hypervisor::hypervisor;
+pub use self::identity::{Incarnation, uid};
+pub use self::meaning::meaning;
+pub use self::migration::{MigrationEnd, migration};
+pub use self::ovs_node::ovs_node;
+pub use self::view::{CloudView, HostView};

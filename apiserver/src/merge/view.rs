@@ -1,0 +1,53 @@
+//! What the merge looks at: everything known about one host at one moment, borrowed.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use uuid::Uuid;
+
+use super::identity::Incarnation;
+use crate::intent::IntentRecord;
+use crate::sources::observation::Observation;
+use crate::sources::picture::{
+    ComputePicture, DaemonPicture, FlowPicture, LibvirtPicture, MembershipPicture, NodePicture, SwitchPicture,
+};
+
+/// Everything known about one host.
+#[derive(Debug, Clone, Copy)]
+pub struct HostView<'a> {
+    /// Name of the host, which is the name of its Node.
+    pub name: &'a str,
+    /// Host name of its nova-compute service.
+    pub nova_host: &'a str,
+    /// Labels given by the configuration, for a host without a Node.
+    pub configured_labels: &'a BTreeMap<String, String>,
+    /// Since when, and as whom, the host exists.
+    pub incarnation: &'a Incarnation,
+    /// Its Node.
+    pub node: &'a Observation<NodePicture>,
+    /// Its libvirtd.
+    pub libvirt: &'a Observation<LibvirtPicture>,
+    /// Its ovsdb-server.
+    pub switch: &'a Observation<SwitchPicture>,
+    /// Its bridges' flows.
+    pub flows: &'a Observation<FlowPicture>,
+    /// Its Open vSwitch and OVN daemons.
+    pub daemons: &'a Observation<DaemonPicture>,
+    /// What people want of it.
+    pub intent: Option<&'a IntentRecord>,
+    /// The eviction of it that people want.
+    pub eviction: Option<&'a IntentRecord>,
+    /// Other hosts on which a domain that is active here is active too.
+    pub active_elsewhere: &'a BTreeMap<Uuid, Vec<String>>,
+    /// The moment.
+    pub now: Timestamp,
+}
+
+/// Everything known about the cloud.
+#[derive(Debug, Clone, Copy)]
+pub struct CloudView<'a> {
+    /// Compute services and hypervisors.
+    pub compute: &'a Observation<ComputePicture>,
+    /// Aggregates and traits.
+    pub memberships: &'a Observation<MembershipPicture>,
+}

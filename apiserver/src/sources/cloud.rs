@@ -1,0 +1,177 @@
+//! Nova and Placement of the cloud: services and hypervisors often, aggregates and traits less so.
+//!
+//! One login serves all. A cloud that is away is tried again with growing pauses; the last values stay.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use c5c3_api::SourceState;
+use jiff::Timestamp;
+use nova_client::{Aggregate, Cloud, ComputeService, Error, Hypervisor, ServiceState, ServiceStatus};
+use tokio::time::{MissedTickBehavior, interval};
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use super::Settings;
+use super::observation::Observation;
+use super::picture::{ComputePicture, MembershipPicture, NovaAggregate, NovaHypervisor, NovaService};
+use super::report::{Report, Reports};
+use super::task::Trouble;
+use crate::configuration::OpenStack;
+
+/// The cloud source.
+#[derive(Debug)]
+pub struct Source {
+    openstack: OpenStack,
+    settings: Settings,
+    reports: Reports,
+}
+
+impl Source {
+    /// A source that is not running yet.
+    pub fn new(openstack: OpenStack, settings: Settings, reports: Reports) -> Self {
+        Self { openstack, settings, reports }
+    }
+
+    /// Reads again and again, until told to end.
+    pub async fn run(self, end: CancellationToken) {
+        tokio::select! {
+            () = self.read_on() => {}
+            () = end.cancelled() => {}
+        }
+    }
+
+    async fn read_on(self) {
+        let mut compute = Observation::default();
+        let mut memberships = Observation::default();
+        let cloud = loop {
+            match Cloud::from_clouds_yaml(&self.openstack.clouds, &self.openstack.cloud).await {
+                Ok(cloud) => break cloud,
+                Err(error) => {
+                    let trouble = trouble(&error);
+                    compute = settle(&compute, Err(trouble.clone()), "nova");
+                    memberships = settle(&memberships, Err(trouble), "placement");
+                    self.send(Report::Compute(compute.clone())).await;
+                    self.send(Report::Membership(memberships.clone())).await;
+                    tokio::time::sleep(self.pause(&error)).await;
+                }
+            }
+        };
+        let mut services = interval(self.settings.refresh.services.duration());
+        services.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut slow = interval(self.settings.refresh.memberships.duration());
+        slow.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            tokio::select! {
+                _ = services.tick() => {
+                    compute = settle(&compute, read_compute(&cloud).await, "nova");
+                    self.send(Report::Compute(compute.clone())).await;
+                }
+                _ = slow.tick() => {
+                    memberships = settle(&memberships, read_memberships(&cloud, &compute).await, "placement");
+                    self.send(Report::Membership(memberships.clone())).await;
+                }
+            }
+        }
+    }
+
+    fn pause(&self, error: &Error) -> Duration {
+        error.retry_after().unwrap_or_else(|| self.settings.refresh.services.duration())
+    }
+
+    async fn send(&self, report: Report) {
+        // An error means that the inventory is gone: the server is stopping.
+        let _ = self.reports.send(report).await;
+    }
+}
+
+fn settle<T>(last: &Observation<T>, outcome: Result<T, Trouble>, source: &'static str) -> Observation<T> {
+    let next = match outcome {
+        Ok(value) => Observation::fresh(value, Timestamp::now()),
+        Err(trouble) => last.failed(trouble.state, trouble.message, Timestamp::now()),
+    };
+    if next.state() != last.state() {
+        tracing::info!(source, state = next.state().as_str(), error = next.message(), "source changed");
+    }
+    next
+}
+
+async fn read_compute(cloud: &Cloud) -> Result<ComputePicture, Trouble> {
+    let (hypervisors, services) = tokio::try_join!(cloud.hypervisors(), cloud.compute_services()).map_err(|error| trouble(&error))?;
+    Ok(ComputePicture {
+        hypervisors: hypervisors.into_iter().filter_map(hypervisor).collect(),
+        services: services.into_iter().filter_map(service).collect(),
+    })
+}
+
+/// Joined by the host of its compute service, never by its own name.
+fn hypervisor(found: Hypervisor) -> Option<(String, NovaHypervisor)> {
+    let host = found.service_host()?.to_owned();
+    let hostname = found.hypervisor_hostname.unwrap_or_default();
+    Some((host, NovaHypervisor { id: found.id?.to_string(), hostname }))
+}
+
+fn service(found: ComputeService) -> Option<(String, NovaService)> {
+    let service = NovaService {
+        id: found.id.map(|id| id.to_string()).unwrap_or_default(),
+        status: match found.status {
+            ServiceStatus::Enabled => Some("enabled".to_owned()),
+            ServiceStatus::Disabled => Some("disabled".to_owned()),
+            _ => None,
+        },
+        state: match found.state {
+            ServiceState::Up => Some("up".to_owned()),
+            ServiceState::Down => Some("down".to_owned()),
+            _ => None,
+        },
+        disabled_reason: found.disabled_reason,
+        forced_down: found.forced_down,
+        zone: found.zone,
+    };
+    Some((found.host?, service))
+}
+
+/// Aggregates of the cloud, and the traits of each hypervisor that is known by now.
+async fn read_memberships(
+    cloud: &Cloud,
+    compute: &Observation<ComputePicture>,
+) -> Result<MembershipPicture, Trouble> {
+    let mut aggregates: BTreeMap<String, Vec<NovaAggregate>> = BTreeMap::new();
+    for found in cloud.aggregates().await.map_err(|error| trouble(&error))? {
+        for (host, aggregate) in memberships(&found) {
+            aggregates.entry(host).or_default().push(aggregate);
+        }
+    }
+    let known;
+    let hypervisors = match compute.value() {
+        Some(picture) => &picture.hypervisors,
+        None => {
+            known = read_compute(cloud).await?.hypervisors;
+            &known
+        }
+    };
+    let mut traits = BTreeMap::new();
+    for hypervisor in hypervisors.values() {
+        let Ok(provider) = hypervisor.id.parse::<Uuid>() else { continue };
+        let found = cloud.provider_traits(provider).await.map_err(|error| trouble(&error))?;
+        // No provider yet: Placement does not know this hypervisor, which is not the same as no traits.
+        if let Some(found) = found {
+            traits.insert(hypervisor.id.clone(), found.traits.into_iter().collect());
+        }
+    }
+    Ok(MembershipPicture { aggregates, traits })
+}
+
+fn memberships(found: &Aggregate) -> Vec<(String, NovaAggregate)> {
+    let aggregate = NovaAggregate {
+        name: found.name.clone().unwrap_or_default(),
+        uuid: found.uuid.map(|uuid| uuid.to_string()).unwrap_or_default(),
+        metadata: found.metadata.clone(),
+    };
+    found.hosts.iter().flatten().map(|host| (host.clone(), aggregate.clone())).collect()
+}
+
+fn trouble(error: &Error) -> Trouble {
+    let state = if error.is_unauthorized() { SourceState::Denied } else { SourceState::Unreachable };
+    Trouble { state, message: error.report() }
+}

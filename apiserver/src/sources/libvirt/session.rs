@@ -1,0 +1,218 @@
+//! One connection to libvirtd: registered, read whole, then followed.
+//!
+//! Registration comes before the first reading, so that nothing can happen between the two unseen.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use c5c3_api::SourceState;
+use jiff::Timestamp;
+use libvirt_rpc::{
+    CallError, CloseReason, Connection, DomainFilter, DomainRef, Event, EventKind, Events, LifecycleEvent,
+    ResumedDetail, StartedDetail, StoppedDetail, SuspendedDetail,
+};
+use tokio::sync::oneshot;
+use tokio::time::{Instant, MissedTickBehavior, interval, interval_at};
+use uuid::Uuid;
+
+use super::{Source, facts};
+use crate::sources::observation::chain;
+use crate::sources::picture::{DomainPicture, JobKind, LibvirtPicture};
+use crate::sources::report::RefreshRequests;
+use crate::sources::task::Trouble;
+
+/// Events worth following; a daemon or driver without one of them is read by refresh alone.
+const EVENTS: &[EventKind] =
+    &[EventKind::Lifecycle, EventKind::IoErrorReason, EventKind::MigrationIteration, EventKind::JobCompleted];
+
+/// How often the job of a migrating domain is asked for.
+const JOB_POLL: Duration = Duration::from_secs(1);
+
+/// Follows a connection until it fails, and says how.
+pub(super) async fn follow(
+    source: &mut Source,
+    connection: Connection,
+    events: Events,
+    requests: &mut RefreshRequests,
+) -> Trouble {
+    let mut session = Session { connection, events, picture: LibvirtPicture::default() };
+    match session.run(source, requests).await {
+        Ok(reason) => Trouble { state: SourceState::Unreachable, message: chain(&reason) },
+        Err(error) => call_trouble(&error),
+    }
+}
+
+struct Session {
+    connection: Connection,
+    events: Events,
+    picture: LibvirtPicture,
+}
+
+impl Session {
+    async fn run(&mut self, source: &mut Source, requests: &mut RefreshRequests) -> Result<CloseReason, CallError> {
+        let refused = self.connection.register_events(EVENTS).await?;
+        if !refused.is_empty() {
+            tracing::info!(host = source.voice.host(), ?refused, "daemon has no such events: read by refresh alone");
+        }
+        self.picture = facts::read(&self.connection).await?;
+        self.read_domains().await?;
+        self.say(source).await;
+
+        let every = source.settings.refresh.counters.duration();
+        let mut refresh = interval_at(Instant::now() + every, every);
+        refresh.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut jobs = interval(JOB_POLL);
+        jobs.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut asked: Vec<oneshot::Sender<()>> = Vec::new();
+        loop {
+            let polling = !source.jobs.to_poll().is_empty();
+            tokio::select! {
+                event = self.events.next() => match event {
+                    Some(event) => self.happened(event, source).await?,
+                    None => return Ok(self.connection.closed().await),
+                },
+                _ = refresh.tick() => self.read_domains().await?,
+                Some(request) = requests.recv() => {
+                    asked.push(request);
+                    while let Ok(request) = requests.try_recv() {
+                        asked.push(request);
+                    }
+                    self.read_domains().await?;
+                    refresh.reset();
+                }
+                _ = jobs.tick(), if polling => self.poll_jobs(source).await?,
+            }
+            self.say(source).await;
+            for request in asked.drain(..) {
+                // Whoever asked may have given up.
+                let _ = request.send(());
+            }
+        }
+    }
+
+    async fn say(&mut self, source: &mut Source) {
+        self.picture.jobs = source.jobs.current(Timestamp::now());
+        source.voice.say(self.picture.clone()).await;
+    }
+
+    /// Takes an event and all others that are waiting, then reads the domains they name, each once.
+    async fn happened(&mut self, first: Event, source: &mut Source) -> Result<(), CallError> {
+        let mut named: BTreeSet<Uuid> = BTreeSet::new();
+        let mut lost = false;
+        let mut next = Some(first);
+        while let Some(event) = next {
+            lost |= matches!(event, Event::Lost { .. });
+            self.note_jobs(&event, source);
+            named.extend(event.domain().map(|domain| domain.uuid));
+            next = self.events.try_next();
+        }
+        if lost {
+            return self.read_domains().await;
+        }
+        for uuid in named {
+            self.read_domain(uuid).await?;
+        }
+        Ok(())
+    }
+
+    fn note_jobs(&self, event: &Event, source: &mut Source) {
+        let now = Timestamp::now();
+        match event {
+            Event::MigrationIteration { domain, .. } => source.jobs.suspect(domain.uuid),
+            Event::JobCompleted { domain, job } => source.jobs.completed(domain.uuid, job, now),
+            Event::Lifecycle { domain, event } => match event {
+                LifecycleEvent::Started(StartedDetail::Migrated) => source.jobs.suspect(domain.uuid),
+                LifecycleEvent::Suspended(SuspendedDetail::Migrated) => source.jobs.suspect(domain.uuid),
+                LifecycleEvent::Resumed(ResumedDetail::Migrated) => {
+                    source.jobs.end(domain.uuid, JobKind::Completed, Some(super::jobs::INCOMING), now);
+                }
+                LifecycleEvent::Stopped(StoppedDetail::Migrated) => {
+                    source.jobs.end(domain.uuid, JobKind::Completed, Some(super::jobs::OUTGOING), now);
+                }
+                // Going on here, or gone in another way, in mid-migration: it did not succeed.
+                LifecycleEvent::Resumed(_) | LifecycleEvent::Stopped(_) => {
+                    source.jobs.end(domain.uuid, JobKind::Failed, None, now);
+                }
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+
+    async fn poll_jobs(&mut self, source: &mut Source) -> Result<(), CallError> {
+        for uuid in source.jobs.to_poll() {
+            match self.connection.job_stats(&DomainRef::from(uuid)).await {
+                Ok(stats) => source.jobs.polled(uuid, &stats, Timestamp::now()),
+                Err(error) if error.is_no_domain() || error.is_operation_invalid() => {
+                    // Gone from here. If it left by migration, the event has said so or will.
+                    source.jobs.end(uuid, JobKind::Completed, None, Timestamp::now());
+                }
+                Err(error) if error.remote().is_some() => {
+                    tracing::debug!(domain = %uuid, error = %chain(&error), "job could not be read");
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads all domains. One that goes between the list and its details is left out.
+    async fn read_domains(&mut self) -> Result<(), CallError> {
+        let listed = self.connection.list_all_domains(DomainFilter::NONE).await?;
+        self.picture.domains.retain(|uuid, _| listed.iter().any(|domain| domain.uuid == *uuid));
+        for domain in listed {
+            self.read_details(&domain).await?;
+        }
+        Ok(())
+    }
+
+    async fn read_domain(&mut self, uuid: Uuid) -> Result<(), CallError> {
+        match self.connection.lookup_by_uuid(uuid).await {
+            Ok(domain) => self.read_details(&domain).await,
+            Err(error) if error.is_no_domain() => {
+                self.picture.domains.remove(&uuid);
+                Ok(())
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn read_details(&mut self, domain: &DomainRef) -> Result<(), CallError> {
+        let state = match self.connection.domain_state(domain).await {
+            Ok(state) => state,
+            Err(error) if error.is_no_domain() => {
+                self.picture.domains.remove(&domain.uuid);
+                return Ok(());
+            }
+            Err(error) => return Err(error),
+        };
+        // A domain that is too busy to tell its size keeps the size it had.
+        let info = match self.connection.domain_info(domain).await {
+            Ok(info) => Some(info),
+            Err(error) if error.remote().is_some() => None,
+            Err(error) => return Err(error),
+        };
+        let earlier = self.picture.domains.get(&domain.uuid);
+        let (state, reason) = state.raw();
+        let picture = DomainPicture {
+            name: domain.name.clone(),
+            active: domain.id.is_some(),
+            state,
+            reason,
+            vcpus: info.as_ref().map(|info| u64::from(info.vcpus)).or(earlier.and_then(|earlier| earlier.vcpus)),
+            memory_kib: info.as_ref().map(|info| info.memory_kib).or(earlier.and_then(|earlier| earlier.memory_kib)),
+        };
+        self.picture.domains.insert(domain.uuid, picture);
+        Ok(())
+    }
+}
+
+fn call_trouble(error: &CallError) -> Trouble {
+    let denied = error.remote().is_some_and(libvirt_rpc::RemoteError::is_denied);
+    let state = match error {
+        CallError::Timeout { .. } => SourceState::Stale,
+        _ if denied => SourceState::Denied,
+        _ => SourceState::Unreachable,
+    };
+    Trouble { state, message: chain(error) }
+}

@@ -1,0 +1,66 @@
+//! What a source task sends to the inventory, and what the inventory may ask of it.
+
+use tokio::sync::{mpsc, oneshot};
+
+use super::observation::Observation;
+use super::picture::{
+    ComputePicture, DaemonPicture, FlowPicture, LibvirtPicture, MembershipPicture, NodePicture, SwitchPicture,
+};
+
+/// One observation, addressed.
+#[derive(Debug)]
+pub enum Report {
+    /// About one host.
+    Host {
+        /// Host name, which is its Node's name.
+        host: String,
+        /// What was observed.
+        observed: HostObserved,
+    },
+    /// About compute services and hypervisors of the cloud.
+    Compute(Observation<ComputePicture>),
+    /// About aggregates and traits of the cloud.
+    Membership(Observation<MembershipPicture>),
+}
+
+/// An observation of one host by one source.
+#[derive(Debug)]
+pub enum HostObserved {
+    /// By libvirtd.
+    Libvirt(Observation<LibvirtPicture>),
+    /// By ovsdb-server.
+    Switch(Observation<SwitchPicture>),
+    /// By the bridges' OpenFlow management sockets.
+    Flows(Observation<FlowPicture>),
+    /// By the daemons' unixctl sockets.
+    Daemons(Observation<DaemonPicture>),
+    /// By the Kubernetes Node.
+    Node(Observation<NodePicture>),
+}
+
+/// Where source tasks send their reports.
+pub type Reports = mpsc::Sender<Report>;
+
+/// Asks a source task to read again at once; answered after the report of that reading was sent.
+#[derive(Debug, Clone)]
+pub struct RefreshHandle(mpsc::Sender<oneshot::Sender<()>>);
+
+/// The task's end of a [`RefreshHandle`].
+pub type RefreshRequests = mpsc::Receiver<oneshot::Sender<()>>;
+
+impl RefreshHandle {
+    /// A handle and the task's end of it.
+    pub fn channel() -> (Self, RefreshRequests) {
+        let (sender, receiver) = mpsc::channel(16);
+        (Self(sender), receiver)
+    }
+
+    /// Waits until the source has read again, or at once if it is busy with more requests than it can take.
+    pub async fn refresh(&self) {
+        let (done, waiting) = oneshot::channel();
+        if self.0.try_send(done).is_ok() {
+            // An error means that the task ended or dropped the request: there is nothing newer to wait for.
+            let _ = waiting.await;
+        }
+    }
+}

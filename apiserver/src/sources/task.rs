@@ -1,0 +1,109 @@
+//! What all source tasks share: settings, the pause between attempts, and sending reports.
+
+use std::time::Duration;
+
+use c5c3_api::SourceState;
+use jiff::Timestamp;
+use tokio_util::sync::CancellationToken;
+
+use super::observation::Observation;
+use super::report::{HostObserved, RefreshRequests, Report, Reports};
+use crate::configuration::Refresh;
+
+/// Shortest and longest pause between two attempts to connect.
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+const LONGEST_PAUSE: Duration = Duration::from_secs(20);
+
+/// How source tasks behave.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Ages.
+    pub refresh: Refresh,
+}
+
+/// Why a source cannot be heard.
+#[derive(Debug, Clone)]
+pub struct Trouble {
+    /// Stale, unreachable or denied.
+    pub state: SourceState,
+    /// The error chain in words.
+    pub message: String,
+}
+
+/// One source of one host on its way to the inventory.
+#[derive(Debug)]
+pub struct Voice<T> {
+    host: String,
+    reports: Reports,
+    wrap: fn(Observation<T>) -> HostObserved,
+    last: Observation<T>,
+}
+
+impl<T> Voice<T> {
+    /// A source that has not said anything yet.
+    pub fn new(host: &str, reports: Reports, wrap: fn(Observation<T>) -> HostObserved) -> Self {
+        Self { host: host.to_owned(), reports, wrap, last: Observation::default() }
+    }
+
+    /// The host.
+    pub fn host(&self) -> &str {
+        &self.host
+    }
+
+    /// Reports a value that was read just now.
+    pub async fn say(&mut self, value: T) {
+        if matches!(&self.last.health, super::observation::Health::Failed(_)) {
+            tracing::info!(host = %self.host, "source answers again");
+        }
+        self.last = Observation::fresh(value, Timestamp::now());
+        self.send().await;
+    }
+
+    /// Reports that the source cannot be heard.
+    pub async fn fail(&mut self, trouble: Trouble) {
+        let next = self.last.failed(trouble.state, trouble.message, Timestamp::now());
+        if next.health != self.last.health {
+            tracing::warn!(host = %self.host, state = next.state().as_str(), error = next.message(), "source is silent");
+        }
+        self.last = next;
+        self.send().await;
+    }
+
+    async fn send(&self) {
+        let report = Report::Host { host: self.host.clone(), observed: (self.wrap)(self.last.clone()) };
+        // An error means that the inventory is gone: the server is stopping.
+        let _ = self.reports.send(report).await;
+    }
+}
+
+/// The growing, jittered pause between attempts.
+#[derive(Debug)]
+pub struct Pause(Duration);
+
+impl Default for Pause {
+    fn default() -> Self {
+        Self(FIRST_PAUSE)
+    }
+}
+
+impl Pause {
+    /// Starts over after a success.
+    pub fn reset(&mut self) {
+        self.0 = FIRST_PAUSE;
+    }
+
+    /// Waits; `false` when the task was told to end. Requests to refresh are answered at once meanwhile: there is
+    /// nothing newer to be had.
+    pub async fn wait(&mut self, requests: &mut RefreshRequests, end: &CancellationToken) -> bool {
+        let jitter = f64::from(uuid::Uuid::new_v4().as_bytes().first().copied().unwrap_or(128)) / 510.0;
+        let until = tokio::time::Instant::now() + self.0.mul_f64(0.75 + jitter);
+        self.0 = (self.0 * 2).min(LONGEST_PAUSE);
+        loop {
+            tokio::select! {
+                () = tokio::time::sleep_until(until) => return true,
+                () = end.cancelled() => return false,
+                Some(_) = requests.recv() => {}
+            }
+        }
+    }
+}

@@ -27,11 +27,14 @@
 pub mod condition;
 pub mod eviction;
 pub mod finding;
+pub mod format;
 pub mod hypervisor;
 pub mod kind;
+pub mod labels;
 pub mod migration;
 pub mod ovs_node;
 pub mod quantity;
+pub mod reference;
 pub mod schema;
 pub mod source;
 pub mod topology;

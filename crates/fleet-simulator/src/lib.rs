@@ -16,3 +16,5 @@
 
 pub mod libvirt;
 pub mod model;
+pub mod openstack;
+pub mod ovs;

@@ -110,7 +110,7 @@ impl<'a> Section<'a> {
         format!(" (the file has: {})", names.join(", "))
     }
 
-    fn section(&self, key: &str) -> Result<Section<'a>> {
+    fn section(&self, key: &str) -> Result<Self> {
         let value = self.keys.get(key).ok_or_else(|| self.missing(key, ""))?;
         Self::of(self.path_of(key), value)
     }

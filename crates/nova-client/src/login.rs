@@ -45,7 +45,8 @@ pub(crate) async fn login(entry: &CloudEntry, limits: &Limits, generation: u64) 
         .http_timeout(limits.attempt)
         .http_connect_timeout(limits.connect)
         .connect();
-    let cloud = timeout(limits.attempt, connect)
+    // Boxed: the SDK's login is a very large future, and every call may have to log in.
+    let cloud = timeout(limits.attempt, Box::pin(connect))
         .await
         .map_err(|_| LoginFailure::Deadline { after: limits.attempt })?
         .map_err(|error| why(error, limits.attempt))?;

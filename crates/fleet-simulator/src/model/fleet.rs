@@ -7,8 +7,8 @@ use uuid::Uuid;
 
 use super::host::lifecycle;
 use super::{
-    Aggregate, Bond, Bridge, Cloud, CloudApi, CloudState, ComputeService, Credentials, Domain, DomainState, Fault,
-    Faults, Hardware, Host, HostState, Interface, InterfaceKind, Ovn, Port, Switch, Traffic,
+    Aggregate, Bond, Bridge, Cloud, CloudApi, CloudState, ComputeService, Credentials, Domain, DomainState,
+    Fault, Faults, Hardware, Host, HostState, Interface, InterfaceKind, Ovn, Port, Switch, Traffic,
 };
 
 /// Name space of all UUIDs the simulator draws, so that a fleet is the same in every run.
@@ -50,8 +50,10 @@ pub struct Fleet {
 impl Fleet {
     /// Makes a fleet.
     pub fn new(options: &FleetOptions) -> Self {
-        let names: Vec<String> = (1..=options.hosts).map(|number| format!("{}-{number}", options.prefix)).collect();
-        let hosts: Vec<_> = names.iter().enumerate().map(|(index, name)| host(index, name, &names, options)).collect();
+        let names: Vec<String> =
+            (1..=options.hosts).map(|number| format!("{}-{number}", options.prefix)).collect();
+        let hosts: Vec<_> =
+            names.iter().enumerate().map(|(index, name)| host(index, name, &names, options)).collect();
         let cloud = Arc::new(Cloud::new(cloud(&hosts, options)));
         Self { hosts: hosts.into_iter().map(Arc::new).collect(), cloud }
     }
@@ -181,7 +183,10 @@ fn switch<'a>(name: &str, ip: &str, names: &[String], domains: impl Iterator<Ite
         program_version: "3.4.1".to_owned(),
         dpdk_initialized: false,
         dpdk_version: None,
-        external_ids: external_ids.into_iter().map(|(key, value)| (key.to_owned(), value.to_owned())).collect(),
+        external_ids: external_ids
+            .into_iter()
+            .map(|(key, value)| (key.to_owned(), value.to_owned()))
+            .collect(),
         bridges: vec![
             Bridge {
                 uuid: uuid(&format!("bridge/{name}/br-int")),
@@ -252,7 +257,16 @@ fn bond_port(host: &str, name: &str, members: &[&str]) -> Port {
 fn interface(host: &str, name: &str, kind: InterfaceKind, ofport: usize) -> Interface {
     let id = uuid(&format!("interface/{host}/{name}"));
     let [_, a, b, c, d, e, ..] = *id.as_bytes();
-    let counters = ["rx_packets", "tx_packets", "rx_bytes", "tx_bytes", "rx_dropped", "tx_dropped", "rx_errors", "tx_errors"];
+    let counters = [
+        "rx_packets",
+        "tx_packets",
+        "rx_bytes",
+        "tx_bytes",
+        "rx_dropped",
+        "tx_dropped",
+        "rx_errors",
+        "tx_errors",
+    ];
     Interface {
         uuid: id,
         name: name.to_owned(),

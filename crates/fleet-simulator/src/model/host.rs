@@ -85,7 +85,12 @@ pub enum HostChange {
 impl Host {
     /// A host with the given state.
     pub fn new(name: impl Into<String>, uuid: Uuid, state: HostState) -> Self {
-        Self { name: name.into(), uuid, state: Mutex::new(state), changes: broadcast::Sender::new(CHANGES_KEPT) }
+        Self {
+            name: name.into(),
+            uuid,
+            state: Mutex::new(state),
+            changes: broadcast::Sender::new(CHANGES_KEPT),
+        }
     }
 
     /// Looks at the state.

@@ -10,6 +10,7 @@ mod fleet;
 mod host;
 mod migration;
 mod switch;
+mod switch_changes;
 
 pub use cloud::{Aggregate, Cloud, CloudApi, CloudState, ComputeService, Credentials, Traffic};
 pub use domain::{Domain, DomainEvent, DomainState, Job, JobKind};

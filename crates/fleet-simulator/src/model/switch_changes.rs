@@ -26,14 +26,16 @@ impl Host {
     pub fn set_bond_member(&self, bond: &str, member: &str, up: bool) -> bool {
         self.change_switch(|switch| {
             let Some(port) = switch.port_mut(bond).filter(|port| port.bond.is_some()) else { return false };
-            let Some(interface) = port.interfaces.iter_mut().find(|interface| interface.name == member) else {
+            let Some(interface) = port.interfaces.iter_mut().find(|interface| interface.name == member)
+            else {
                 return false;
             };
             if interface.link_up == up {
                 return false;
             }
             interface.link_up = up;
-            let first_up = port.interfaces.iter().find(|interface| interface.link_up).map(|one| one.name.clone());
+            let first_up =
+                port.interfaces.iter().find(|interface| interface.link_up).map(|one| one.name.clone());
             let is_up = |name: &String| port.interfaces.iter().any(|one| one.name == *name && one.link_up);
             if let Some(bond) = &mut port.bond {
                 let kept = bond.active_member.take().filter(is_up);
@@ -80,7 +82,8 @@ impl Host {
             let Some(bridge) = state.switch.bridges.iter_mut().find(|other| other.name == bridge) else {
                 return false;
             };
-            let before = if flows == 0 { bridge.flows.remove(&table) } else { bridge.flows.insert(table, flows) };
+            let before =
+                if flows == 0 { bridge.flows.remove(&table) } else { bridge.flows.insert(table, flows) };
             before.unwrap_or_default() != flows
         })
     }
@@ -131,7 +134,9 @@ mod tests {
     fn the_active_member_moves_away_from_a_member_that_is_down_and_stays_where_it_is_up() {
         let fleet = Fleet::new(&FleetOptions::default());
         let host = &fleet.hosts[0];
-        let active = || host.read(|state| state.switch.ports().find_map(|port| port.bond.clone())).unwrap().active_member;
+        let active = || {
+            host.read(|state| state.switch.ports().find_map(|port| port.bond.clone())).unwrap().active_member
+        };
         assert_eq!(active().as_deref(), Some("eno1"));
         assert!(host.set_bond_member("bond0", "eno1", false));
         assert!(!host.set_bond_member("bond0", "eno1", false));

@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tokio::net::{TcpListener, UnixListener};
-use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::broadcast::{self, error::RecvError};
 use tokio::task::AbortHandle;
 
 use crate::model::{Host, HostChange};
@@ -66,10 +66,22 @@ pub fn serve_run_directory(host: &Arc<Host>, run: &Path) -> io::Result<Servers> 
         tasks.push(tokio::spawn(unixctl::serve_all(Arc::clone(host), listener, daemon)).abort_handle());
     }
     // Bound once before we return, so that a caller finds what is there now; the task follows what comes later.
-    let mut sockets = Sockets { host: Arc::clone(host), openvswitch, ovn, bridges: BTreeMap::new(), controller: None };
+    let mut sockets =
+        Sockets { host: Arc::clone(host), openvswitch, ovn, bridges: BTreeMap::new(), controller: None };
     sockets.reconcile()?;
     tasks.push(tokio::spawn(sockets.follow()).abort_handle());
     Ok(Servers { tasks })
+}
+
+/// Waits until the switch may have changed; true when nothing can change any more.
+async fn changes_ended(changes: &mut broadcast::Receiver<HostChange>) -> bool {
+    loop {
+        match changes.recv().await {
+            Ok(HostChange::Switch) | Err(RecvError::Lagged(_)) => return false,
+            Ok(_) => {}
+            Err(RecvError::Closed) => return true,
+        }
+    }
 }
 
 /// Binds a unix socket where perhaps a dead one is.
@@ -97,10 +109,8 @@ impl Sockets {
             if let Err(error) = self.reconcile() {
                 tracing::warn!(host = %self.host.name, %error, "cannot open a socket of a simulated switch");
             }
-            match changes.recv().await {
-                Ok(HostChange::Switch) | Err(RecvError::Lagged(_)) => {}
-                Ok(_) => {}
-                Err(RecvError::Closed) => return,
+            if changes_ended(&mut changes).await {
+                return;
             }
         }
     }

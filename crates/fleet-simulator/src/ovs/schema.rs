@@ -30,8 +30,8 @@ pub(super) struct Table {
 }
 
 use Kind::{
-    Boolean, CounterMap, Integer, Integers, OptionalBoolean, OptionalInteger, OptionalText, OptionalUuid, Text,
-    TextMap, Texts, Uuids,
+    Boolean, CounterMap, Integer, Integers, OptionalBoolean, OptionalInteger, OptionalText, OptionalUuid,
+    Text, TextMap, Texts, Uuids,
 };
 
 /// The database of a switch.
@@ -175,7 +175,8 @@ impl Kind {
             Integer => json!(0),
             Boolean => json!(false),
             TextMap | CounterMap => json!(["map", []]),
-            OptionalText | OptionalInteger | OptionalBoolean | OptionalUuid(_) | Texts | Integers | Uuids(_) => {
+            OptionalText | OptionalInteger | OptionalBoolean | OptionalUuid(_) | Texts | Integers
+            | Uuids(_) => {
                 json!(["set", []])
             }
         }

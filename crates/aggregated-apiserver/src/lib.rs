@@ -1,1 +1,85 @@
 //! Kubernetes API machinery for an aggregated API server whose resources are computed live.
+//!
+//! ```text
+//!  your program                      this crate                                    clients
+//!  ────────────                      ──────────                                    ───────
+//!  Collection::publish ─► bytes ─► objects + ring of events ─► get list watch ─► kubectl
+//!  Collection::amend                 discovery, OpenAPI, tables, selectors         client-go
+//!  Collection::withdraw              who asks (front proxy, certificates)          kube-rs
+//!  Freshener           ◄──────────── may they (SubjectAccessReview, groups)        …
+//!  Readiness, Registry               /livez /readyz /metrics /version, drain
+//! ```
+//!
+//! A [`ResourceDefinition`] says what a resource is. A [`Collection`] holds its objects as the bytes that clients get;
+//! the program publishes an object whenever it means something new, and everything that Kubernetes' clients expect
+//! of a list, a watch or a table follows. An [`ApiServer`] serves any number of collections.
+//!
+//! `examples/live_resource.rs` is a whole server in one file.
+//!
+//! ```
+//! use aggregated_apiserver::{Collection, CollectionOptions, PublishOutcome, ResourceDefinition, Scope, VersionClock};
+//! use serde_json::json;
+//! use std::sync::Arc;
+//!
+//! let definition = ResourceDefinition {
+//!     group: "weather.example.com".into(),
+//!     version: "v1".into(),
+//!     kind: "Station".into(),
+//!     list_kind: "StationList".into(),
+//!     plural: "stations".into(),
+//!     singular: "station".into(),
+//!     short_names: vec!["wst".into()],
+//!     categories: vec![],
+//!     scope: Scope::Cluster,
+//!     columns: vec![],
+//!     selectable_fields: vec![".spec.region".into()],
+//!     schema: json!({"type": "object", "properties": {"spec": {"type": "object"}}}),
+//!     description: "A weather station.".into(),
+//! };
+//! let clock = Arc::new(VersionClock::new(0));
+//! let stations = Collection::new(definition, clock, CollectionOptions::default())?;
+//! let object = json!({"metadata": {"name": "a", "uid": "7d0f…"}, "spec": {"region": "north"}});
+//! assert!(matches!(stations.publish(object.clone())?, PublishOutcome::Added(_)));
+//! assert!(matches!(stations.publish(object)?, PublishOutcome::Unchanged(_)));
+//! # Ok::<_, Box<dyn std::error::Error>>(())
+//! ```
+
+mod authorization;
+mod collection;
+mod definition;
+mod discovery;
+mod identity;
+mod json_path;
+mod openapi;
+mod representation;
+mod request;
+mod selector;
+mod serve;
+mod server;
+mod status;
+mod version;
+
+#[cfg(test)]
+mod testing;
+
+pub use authorization::{
+    AccessTarget, Attributes, AuthorizationError, Authorizer, Decision, GroupAuthorizer,
+    SubjectAccessReviewAuthorizer,
+};
+pub use collection::{
+    AmendOutcome, Collection, CollectionOptions, Event, EventKind, Expired, ObjectKey, PublishError,
+    PublishOutcome, PublishedObject, Snapshot,
+};
+pub use definition::{CheckedPaths, Column, DefinitionError, ResourceDefinition, Scope};
+pub use identity::{
+    AuthenticationConfigMap, AuthenticationError, Authenticator, CertificateAuthenticator,
+    CertificateAuthority, ConfigMapError, FrontProxy, FrontProxyHeaders, PeerCertificates, Trust, TrustError,
+    User,
+};
+pub use json_path::JsonPathError;
+pub use server::{
+    ApiServer, BuildError, Drain, Freshener, Latch, Limits, Readiness, ServeError, ServedResource,
+    ServerBuilder, TlsConfig, TlsError, VersionInfo, Watching,
+};
+pub use status::{ApiStatus, Cause};
+pub use version::{ParseVersionError, ResourceVersion, VersionClock};

@@ -1,0 +1,110 @@
+//! One swagger 2.0 document for everything, which the aggregator merges into that of the cluster.
+//!
+//! Models of metadata have names of our own group: a second definition of a built-in name that is not the same to the letter
+//! makes the aggregator rename one of them.
+
+use serde_json::{Map, Value, json};
+
+use super::operations::{self, LIST_PARAMETERS, Operation, WATCH_PARAMETER};
+use super::{info, metadata, model_name, models, paths};
+use crate::definition::ResourceDefinition;
+use crate::server::{ServedResource, VersionInfo};
+
+pub(super) fn document(resources: &[ServedResource], version: &VersionInfo) -> Value {
+    let mut definitions = Map::new();
+    let mut all_paths = Map::new();
+    for resource in resources {
+        let definition = resource.collection.definition();
+        let (object_meta, list_meta) = metadata_names(definition);
+        for (name, mut model) in models(definition, &object_meta, &list_meta, reference) {
+            as_swagger(&mut model);
+            definitions.insert(name, model);
+        }
+        definitions.insert(object_meta, metadata::object_meta());
+        definitions.insert(list_meta, metadata::list_meta());
+        for (path, one) in paths(definition) {
+            let item = path_item(definition, &path, one);
+            all_paths.insert(path, item);
+        }
+    }
+    json!({"swagger": "2.0", "info": info(version), "paths": all_paths, "definitions": definitions})
+}
+
+fn metadata_names(definition: &ResourceDefinition) -> (String, String) {
+    (model_name(definition, "ObjectMeta"), model_name(definition, "ListMeta"))
+}
+
+fn reference(model: &str) -> Value {
+    json!({"$ref": format!("#/definitions/{model}")})
+}
+
+/// Swagger 2 has no `nullable`, no `oneOf`, `anyOf` and `not`, and no `allOf` around a reference.
+fn as_swagger(schema: &mut Value) {
+    match schema {
+        Value::Object(map) => {
+            if let Some(Value::Array(all)) = map.get("allOf")
+                && let [Value::Object(only)] = all.as_slice()
+                && let Some(target) = only.get("$ref").cloned()
+            {
+                map.retain(|key, _| key == "description");
+                map.insert("$ref".to_owned(), target);
+                return;
+            }
+            for word in ["nullable", "oneOf", "anyOf", "not"] {
+                // A property may have such a name; then it is a schema of its own, never true, false or a list.
+                if map.get(word).is_some_and(|value| !value.is_object() || word == "not")
+                    && !map.contains_key("properties")
+                {
+                    map.remove(word);
+                }
+            }
+            map.values_mut().for_each(as_swagger);
+        }
+        Value::Array(items) => items.iter_mut().for_each(as_swagger),
+        _ => {}
+    }
+}
+
+fn path_item(definition: &ResourceDefinition, path: &str, one: bool) -> Value {
+    let parameters: Vec<_> = operations::path_parameters(path, &definition.kind)
+        .into_iter()
+        .map(|(name, description)| {
+            json!({
+                "name": name, "in": "path", "required": true, "type": "string", "uniqueItems": true,
+                "description": description,
+            })
+        })
+        .collect();
+    let operation = operations::get(definition, path, one);
+    json!({"get": written(definition, &operation, one), "parameters": parameters})
+}
+
+fn written(definition: &ResourceDefinition, operation: &Operation, one: bool) -> Value {
+    let kind = if one { &definition.kind } else { &definition.list_kind };
+    let parameters: Vec<_> = LIST_PARAMETERS
+        .iter()
+        .chain([&WATCH_PARAMETER])
+        .filter(|_| !one)
+        .map(|(name, type_, description)| {
+            json!({"name": name, "in": "query", "type": type_, "uniqueItems": true, "description": description})
+        })
+        .collect();
+    let mut value = json!({
+        "description": operation.description,
+        "operationId": operation.id,
+        "tags": [definition.api_version().replace(['/', '.', '-'], "_")],
+        "schemes": ["https"],
+        "consumes": ["*/*"],
+        "produces": ["application/json", "application/yaml"],
+        "parameters": parameters,
+        "responses": {
+            "200": {"description": "OK", "schema": reference(&model_name(definition, kind))},
+            "401": {"description": "Unauthorized"},
+        },
+    });
+    if let Some(map) = value.as_object_mut() {
+        let markers = operations::markers(definition, operation);
+        map.extend(markers.map(|(name, value)| (name.to_owned(), value)));
+    }
+    value
+}

@@ -1,0 +1,71 @@
+//! LIST: the bytes of all objects that match, between the head and the tail of a list.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::Response;
+
+use super::body::{self, Body, Gathered, JSON, YAML};
+use super::{ResourceRequest, reach};
+use crate::collection::PublishedObject;
+use crate::representation::Representation;
+use crate::request::accept::{self, Format};
+use crate::request::options::{ListOptions, Wanted};
+use crate::status::ApiStatus;
+
+pub(super) async fn answer(request: &ResourceRequest<'_>) -> Result<Response<Body>, ApiStatus> {
+    let (format, representation) = accept::for_objects(request.headers, request.query)?;
+    let options = ListOptions::parse(request.query, false)?;
+    let filter = request.filter()?;
+    if let Wanted::Known(version) = options.version {
+        reach(request, version).await?;
+    }
+    let collection = &request.resource.collection;
+    let snapshot = collection.list(filter.namespace.as_deref());
+    let mut version = snapshot.version;
+    if let (true, Wanted::Known(exact)) = (options.exact, options.version) {
+        if exact < snapshot.last_change {
+            return Err(ApiStatus::expired(&exact.to_string(), snapshot.last_change));
+        }
+        version = exact;
+    }
+    let objects: Vec<_> = snapshot.objects.into_iter().filter(|object| filter.matches(object)).collect();
+    let head = representation.list_head(collection.definition(), version);
+    let parts = parts(head, objects, representation);
+    Ok(match format {
+        Format::Json => body::chunks(JSON, request.headers, parts),
+        Format::Yaml => {
+            let json: Vec<u8> = parts.flatten().collect();
+            body::compressible(YAML, request.headers, body::yaml(&json)?)
+        }
+    })
+}
+
+/// A list in chunks, each written when it is about to be sent.
+fn parts(
+    head: Vec<u8>,
+    objects: Vec<Arc<PublishedObject>>,
+    representation: Representation,
+) -> impl Iterator<Item = Bytes> + Send + 'static {
+    let last = objects.len();
+    let mut head = Some(head);
+    let mut objects = objects.into_iter();
+    let pieces = (0..=last).map(move |index| {
+        let head = head.take();
+        let object = objects.next();
+        move |out: &mut Vec<u8>| {
+            match head {
+                Some(head) => out.extend_from_slice(&head),
+                None if object.is_some() => out.push(b','),
+                None => {}
+            }
+            if let Some(object) = object {
+                representation.write_item(&object, out);
+            }
+            if index == last {
+                out.extend_from_slice(representation.list_tail());
+            }
+        }
+    });
+    Gathered::new(pieces)
+}

@@ -1,0 +1,215 @@
+//! Resource versions: decimal numbers from a hybrid logical clock.
+//!
+//! A version is microseconds since 1970, shifted left, with the replica's slot in the low bits. It grows on every
+//! change of one process even when the wall clock steps back, two replicas never issue the same one, and versions of
+//! different replicas compare by time, as far as their clocks agree. Nothing has to be stored for that.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Low bits that hold the replica's slot.
+const SLOT_BITS: u32 = 8;
+
+/// A version of an object or a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ResourceVersion(u64);
+
+impl ResourceVersion {
+    /// The version of a moment on a replica.
+    pub fn from_parts(micros: u64, slot: u8) -> Self {
+        Self(micros.min(u64::MAX >> SLOT_BITS) << SLOT_BITS | u64::from(slot))
+    }
+
+    /// As a number.
+    pub fn get(self) -> u64 {
+        self.0
+    }
+
+    /// Microseconds since 1970.
+    pub fn micros(self) -> u64 {
+        self.0 >> SLOT_BITS
+    }
+
+    /// The replica that issued it.
+    pub fn slot(self) -> u8 {
+        u8::try_from(self.0 & ((1 << SLOT_BITS) - 1)).unwrap_or_default()
+    }
+
+    /// The smallest version that is at most `duration` older.
+    #[must_use]
+    pub fn rewound(self, duration: Duration) -> Self {
+        Self::from_parts(self.micros().saturating_sub(micros(duration)), 0)
+    }
+}
+
+impl fmt::Display for ResourceVersion {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(formatter)
+    }
+}
+
+/// A text that is not a version.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is not a resource version: expected a decimal number")]
+pub struct ParseVersionError(pub String);
+
+impl FromStr for ResourceVersion {
+    type Err = ParseVersionError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        let number = digits.then(|| text.parse().ok()).flatten();
+        number.map(Self).ok_or_else(|| ParseVersionError(text.to_owned()))
+    }
+}
+
+type Now = dyn Fn() -> u64 + Send + Sync;
+
+/// Issues versions. One clock serves all collections of a process.
+pub struct VersionClock {
+    slot: u8,
+    last: AtomicU64,
+    now: Arc<Now>,
+}
+
+impl VersionClock {
+    /// A clock for the replica of this slot. Replicas that run at the same time must have different slots.
+    pub fn new(slot: u8) -> Self {
+        Self::with_time(slot, || {
+            let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+            micros(since)
+        })
+    }
+
+    /// A clock that reads the given microseconds since 1970.
+    pub fn with_time(slot: u8, now: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
+        Self { slot, last: AtomicU64::new(0), now: Arc::new(now) }
+    }
+
+    /// The slot of this replica.
+    pub fn slot(&self) -> u8 {
+        self.slot
+    }
+
+    /// A version greater than every one that this clock has shown.
+    pub fn next(&self) -> ResourceVersion {
+        self.advance(1)
+    }
+
+    /// A version not smaller than any that this clock has shown; whatever [`next`](Self::next) issues later is greater.
+    pub fn read(&self) -> ResourceVersion {
+        self.advance(0)
+    }
+
+    /// How far in the future a version is; zero for the past and the present.
+    pub fn ahead(&self, version: ResourceVersion) -> Duration {
+        Duration::from_micros(version.micros().saturating_sub(self.read().micros()))
+    }
+
+    fn advance(&self, step: u64) -> ResourceVersion {
+        let now = (self.now)();
+        let mut last = self.last.load(Ordering::Acquire);
+        loop {
+            let micros = now.max(last.saturating_add(step));
+            match self.last.compare_exchange_weak(last, micros, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => return ResourceVersion::from_parts(micros, self.slot),
+                Err(seen) => last = seen,
+            }
+        }
+    }
+}
+
+impl fmt::Debug for VersionClock {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("VersionClock")
+            .field("slot", &self.slot)
+            .field("last", &self.last)
+            .finish_non_exhaustive()
+    }
+}
+
+fn micros(duration: Duration) -> u64 {
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn clock_over(times: Vec<u64>, slot: u8) -> VersionClock {
+        let times = Mutex::new(times.into_iter().cycle().take(10_000).collect::<Vec<_>>());
+        VersionClock::with_time(slot, move || times.lock().unwrap().pop().unwrap_or(1))
+    }
+
+    proptest! {
+        #[test]
+        fn versions_grow_whatever_the_wall_clock_does(
+            times in proptest::collection::vec(0u64..1 << 52, 1..40),
+            slot: u8,
+            steps in proptest::collection::vec(any::<bool>(), 1..80),
+        ) {
+            let clock = clock_over(times, slot);
+            let mut last = clock.read();
+            for issue in steps {
+                let version = if issue { clock.next() } else { clock.read() };
+                prop_assert!(if issue { version > last } else { version >= last });
+                prop_assert_eq!(version.slot(), slot);
+                last = version;
+            }
+        }
+
+        #[test]
+        fn replicas_never_issue_the_same_version(
+            time in 1u64..1 << 52, one: u8, other: u8, count in 1usize..40,
+        ) {
+            prop_assume!(one != other);
+            let first = VersionClock::with_time(one, move || time);
+            let second = VersionClock::with_time(other, move || time);
+            let issued: Vec<_> = (0..count).map(|_| first.next()).collect();
+            for _ in 0..count {
+                prop_assert!(!issued.contains(&second.next()));
+            }
+        }
+
+        #[test]
+        fn text_and_version_round_trip(micros in 0u64..1 << 52, slot: u8) {
+            let version = ResourceVersion::from_parts(micros, slot);
+            prop_assert_eq!(version.to_string().parse::<ResourceVersion>().unwrap(), version);
+            prop_assert_eq!(version.micros(), micros);
+        }
+
+        #[test]
+        fn a_rewound_version_is_not_greater(micros in 0u64..1 << 52, slot: u8, back in 0u64..1 << 40) {
+            let version = ResourceVersion::from_parts(micros, slot);
+            prop_assert!(version.rewound(Duration::from_micros(back)) <= version);
+        }
+    }
+
+    #[test]
+    fn text_that_is_no_number_is_refused() {
+        for text in ["", "-1", "+1", "1.0", "abc", "99999999999999999999999"] {
+            assert!(text.parse::<ResourceVersion>().is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn threads_never_see_the_same_version() {
+        let clock = VersionClock::with_time(3, || 77);
+        let mut all: Vec<_> = std::thread::scope(|scope| {
+            let workers: Vec<_> =
+                (0..4).map(|_| scope.spawn(|| (0..1000).map(|_| clock.next()).collect::<Vec<_>>())).collect();
+            workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect()
+        });
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(all.len(), 4000);
+    }
+}

@@ -6,9 +6,11 @@
 //!                                     intent ────┘
 //! ```
 
+pub mod command;
 pub mod configuration;
 pub mod intent;
 pub mod inventory;
 pub mod merge;
 pub mod resources;
 pub mod sources;
+pub mod wiring;

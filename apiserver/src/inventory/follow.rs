@@ -10,7 +10,10 @@ use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::{Freshness, Inventory, Publication};
+use aggregated_apiserver::Latch;
+
+use super::metrics::{SourceLabels, UrgencyLabels};
+use super::{Freshness, Inventory, Metrics, Publication, Urgency};
 use crate::intent::{IntentChanges, IntentError, IntentKey, IntentStore, Wish};
 use crate::merge::Incarnation;
 use crate::resources::Shelves;
@@ -43,6 +46,10 @@ pub struct FollowerParts {
     pub tasks: TaskTracker,
     /// The end of all tasks.
     pub end: CancellationToken,
+    /// Opened when every host that exists is shown.
+    pub hosts_known: Latch,
+    /// What is counted.
+    pub metrics: Metrics,
 }
 
 /// The owner of the inventory.
@@ -52,14 +59,12 @@ pub struct Follower {
     parts: FollowerParts,
     reports: Reports,
     running: BTreeMap<String, HostTasks>,
-    nodes_known: bool,
 }
 
 impl Follower {
     /// A follower, and the queue that it reads reports from; `reports` is the other end.
     pub fn new(inventory: Inventory, parts: FollowerParts, reports: Reports) -> Self {
-        let nodes_known = parts.nodes.is_none();
-        Self { inventory, parts, reports, running: BTreeMap::new(), nodes_known }
+        Self { inventory, parts, reports, running: BTreeMap::new() }
     }
 
     /// Works until told to end.
@@ -70,8 +75,8 @@ impl Follower {
         let mut intents = self.parts.intents.changes();
         self.load().await?;
         self.publish();
-        if self.nodes_known {
-            self.parts.shelves.complete();
+        if self.parts.nodes.is_none() {
+            self.complete();
         }
         let end = self.parts.end.clone();
         let mut nodes = self.parts.nodes.take();
@@ -89,6 +94,7 @@ impl Follower {
                     if taken == 0 {
                         return Ok(());
                     }
+                    self.parts.metrics.reports.inc_by(u64::try_from(taken).unwrap_or_default());
                     for report in batch.drain(..) {
                         self.inventory.take(report);
                     }
@@ -97,6 +103,12 @@ impl Follower {
             }
             self.publish();
         }
+    }
+
+    /// Every host that exists is shown: readers may come.
+    fn complete(&self) {
+        self.parts.shelves.complete();
+        self.parts.hosts_known.open();
     }
 
     /// Reads all intent and makes configured hosts known.
@@ -150,8 +162,7 @@ impl Follower {
                     }
                 }
                 self.publish();
-                self.nodes_known = true;
-                self.parts.shelves.complete();
+                self.complete();
             }
             NodeChange::Silent { message } => {
                 for (name, node) in self.inventory.nodes() {
@@ -252,10 +263,21 @@ impl Follower {
             let publications = self.inventory.slow_publications(&name, now);
             self.put(publications);
         }
+        self.parts.metrics.sources.clear();
+        for ((source, state), hosts) in self.inventory.source_states() {
+            let labels = SourceLabels { source: source.to_owned(), state: state.to_owned() };
+            self.parts.metrics.sources.get_or_create(&labels).set(hosts);
+        }
     }
 
     fn put(&self, publications: Vec<Publication>) {
         for publication in publications {
+            let urgency = match &publication {
+                Publication::Show { urgency: Urgency::Quiet, .. } => "quiet",
+                _ => "change",
+            };
+            let labels = UrgencyLabels { urgency: urgency.to_owned() };
+            self.parts.metrics.publications.get_or_create(&labels).inc();
             if let Err(error) = self.parts.shelves.put(publication) {
                 tracing::error!(error = %crate::sources::observation::chain(&error), "object could not be shown");
             }

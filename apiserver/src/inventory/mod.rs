@@ -12,11 +12,13 @@ mod effects;
 mod entry;
 mod follow;
 mod freshness;
+mod metrics;
 mod publication;
 mod shown;
 mod state;
 
 pub use self::follow::{Follower, FollowerParts};
 pub use self::freshness::Freshness;
+pub use self::metrics::Metrics;
 pub use self::publication::{Publication, Resource, Urgency};
 pub use self::state::{Inventory, Rules};

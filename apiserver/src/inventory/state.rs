@@ -75,6 +75,33 @@ impl Inventory {
         self.hosts.keys().map(String::as_str)
     }
 
+    /// There is a cloud, though it has not been heard yet.
+    pub fn expect_cloud(&mut self) {
+        self.compute = Observation::default();
+        self.memberships = Observation::default();
+    }
+
+    /// How many hosts have each source in each state.
+    pub fn source_states(&self) -> BTreeMap<(&'static str, &'static str), i64> {
+        use c5c3_api::source::name;
+        let mut counts = BTreeMap::new();
+        for entry in self.hosts.values() {
+            let states = [
+                (name::LIBVIRT, entry.libvirt.state()),
+                (name::OVSDB, entry.switch.state()),
+                (name::OPENFLOW, entry.flows.state()),
+                (name::OVS_VSWITCHD, entry.daemons.state()),
+                (name::NODE, entry.node.state()),
+                (name::NOVA, self.compute.state()),
+                (name::PLACEMENT, self.memberships.state()),
+            ];
+            for (source, state) in states {
+                *counts.entry((source, state.as_str())).or_default() += 1;
+            }
+        }
+        counts
+    }
+
     /// Whether a host of that name is known.
     pub fn has_host(&self, name: &str) -> bool {
         self.hosts.contains_key(name)

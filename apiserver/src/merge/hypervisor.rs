@@ -152,7 +152,6 @@ fn from_nova(host: &HostView<'_>, cloud: &CloudView<'_>, status: &mut Hypervisor
                 status: service.status.clone(),
                 disabled_reason: service.disabled_reason.clone(),
                 forced_down: service.forced_down,
-                updated_at: None,
             });
         }
     }

@@ -1,0 +1,207 @@
+//! Starts everything in the order of its dependencies, and ends it in the reverse one.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use aggregated_apiserver::{
+    ApiServer, Drain, Readiness, ServedResource, TlsConfig, VersionClock, VersionInfo,
+};
+use prometheus_client::registry::Registry;
+use tokio::net::TcpListener;
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tracing::Instrument as _;
+
+use super::{WiringError, access};
+use crate::configuration::Configuration;
+use crate::intent::{EmbeddedStore, IntentError, IntentStore};
+use crate::inventory::{Follower, FollowerParts, Freshness, Inventory, Rules};
+use crate::resources::Shelves;
+use crate::sources::{Settings, cloud, node};
+
+/// Reports that may wait for the inventory; source tasks wait when it is full.
+const REPORTS: usize = 4096;
+
+/// Changes of Nodes that may wait for the inventory.
+const NODE_CHANGES: usize = 256;
+
+/// A server that runs.
+#[derive(Debug)]
+pub struct Running {
+    address: SocketAddr,
+    intents: Arc<dyn IntentStore>,
+    readiness: Readiness,
+    serving: JoinHandle<Result<(), WiringError>>,
+}
+
+impl Running {
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Its intent store.
+    pub fn intents(&self) -> &Arc<dyn IntentStore> {
+        &self.intents
+    }
+
+    /// Whether every host that exists can be seen.
+    pub fn is_ready(&self) -> bool {
+        self.readiness.is_ready()
+    }
+
+    /// Waits until it has ended.
+    ///
+    /// # Errors
+    /// When it ended otherwise than by being told to.
+    pub async fn ended(self) -> Result<(), WiringError> {
+        self.serving.await.map_err(|_| WiringError::Lost("serving"))?
+    }
+}
+
+/// Starts a server that ends when `end` is cancelled.
+///
+/// # Errors
+/// When something that the server cannot do without is missing: its address, certificate, cluster or intent store. A
+/// source that is away is none of these.
+pub async fn start(configuration: Configuration, end: CancellationToken) -> Result<Running, WiringError> {
+    let tls = TlsConfig::from_files(&configuration.serving.certificate, &configuration.serving.key)
+        .map_err(WiringError::Serving)?;
+    let listener = TcpListener::bind(configuration.listen)
+        .await
+        .map_err(|source| WiringError::Listen { address: configuration.listen, source })?;
+    let address = listener.local_addr().unwrap_or(configuration.listen);
+    let intents: Arc<dyn IntentStore> = match &configuration.intent.file {
+        Some(file) => Arc::new(EmbeddedStore::open(file).map_err(WiringError::Intent)?),
+        None => Arc::new(EmbeddedStore::in_memory().map_err(WiringError::Intent)?),
+    };
+    let tasks = TaskTracker::new();
+    // Sources end after serving has: what is served to the last is fresh to the last.
+    let sources_end = CancellationToken::new();
+    let (access, nodes) = match (&configuration.kubernetes, &configuration.standalone) {
+        (Some(kubernetes), _) => {
+            let client = access::client(kubernetes).await?;
+            let nodes = (!kubernetes.node_label.is_empty()).then(|| {
+                let (sender, receiver) = mpsc::channel(NODE_CHANGES);
+                let label = kubernetes.node_label.clone();
+                let following = node::follow(client.clone(), label, sender, sources_end.child_token());
+                tasks.spawn(following.instrument(tracing::info_span!("source", source = "node")));
+                receiver
+            });
+            (access::of_cluster(&client, &tasks, &sources_end).await?, nodes)
+        }
+        (None, Some(rules)) => (access::standalone(rules)?, None),
+        // The configuration is checked before: without either, nobody may do anything.
+        (None, None) => (access::nobody(), None),
+    };
+
+    let shelves = Shelves::new(&Arc::new(VersionClock::new(configuration.replica))).map_err(WiringError::Shelves)?;
+    let freshness = Arc::new(Freshness::default());
+    let readiness = Readiness::new();
+    let mut registry = Registry::default();
+    let reports = spawn_cloud(&configuration, &tasks, &sources_end);
+    let (sender, receiver) = reports;
+    let mut inventory = Inventory::new(Rules {
+        hosts: configuration.hosts.clone(),
+        namespaces: configuration.namespaces.clone(),
+    });
+    if configuration.openstack.is_some() {
+        inventory.expect_cloud();
+    }
+    let parts = FollowerParts {
+        shelves: shelves.clone(),
+        freshness: Arc::clone(&freshness),
+        intents: Arc::clone(&intents),
+        settings: Settings { refresh: configuration.refresh.clone() },
+        nodes,
+        tasks: tasks.clone(),
+        end: sources_end.clone(),
+        hosts_known: readiness.latch("hosts"),
+        metrics: crate::inventory::Metrics::register(&mut registry),
+    };
+    let follower = Follower::new(inventory, parts, sender);
+    let following = tasks.spawn(follower.run(receiver).instrument(tracing::info_span!("inventory")));
+
+    let server = api_server(&configuration, &shelves, &freshness, access, readiness.clone(), registry)?;
+    let serving = tokio::spawn(serve(server, listener, tls, end, following, tasks, sources_end));
+    tracing::info!(%address, "serving");
+    Ok(Running { address, intents, readiness, serving })
+}
+
+type ReportQueue = (mpsc::Sender<crate::sources::report::Report>, mpsc::Receiver<crate::sources::report::Report>);
+
+fn spawn_cloud(configuration: &Configuration, tasks: &TaskTracker, end: &CancellationToken) -> ReportQueue {
+    let (sender, receiver) = mpsc::channel(REPORTS);
+    if let Some(openstack) = &configuration.openstack {
+        let settings = Settings { refresh: configuration.refresh.clone() };
+        let source = cloud::Source::new(openstack.clone(), settings, sender.clone());
+        tasks.spawn(source.run(end.child_token()).instrument(tracing::info_span!("source", source = "nova")));
+    }
+    (sender, receiver)
+}
+
+fn api_server(
+    configuration: &Configuration,
+    shelves: &Shelves,
+    freshness: &Arc<Freshness>,
+    access: access::Access,
+    readiness: Readiness,
+    registry: Registry,
+) -> Result<ApiServer, WiringError> {
+    let fresh = |collection: &Arc<aggregated_apiserver::Collection>| {
+        let freshener: Arc<dyn aggregated_apiserver::Freshener> = Arc::clone(freshness) as _;
+        ServedResource::new(Arc::clone(collection)).freshened_by(freshener)
+    };
+    let mut builder = ApiServer::builder()
+        .resource(fresh(&shelves.hypervisors))
+        .resource(fresh(&shelves.ovs_nodes))
+        .collection(Arc::clone(&shelves.evictions))
+        .collection(Arc::clone(&shelves.migrations))
+        .authorizer(access.authorizer)
+        .readiness(readiness)
+        .metrics(registry)
+        .version_info(VersionInfo::of(env!("CARGO_PKG_VERSION")))
+        .drain(Drain {
+            announce: configuration.shutdown.delay.duration(),
+            finish: configuration.shutdown.grace.duration(),
+        });
+    for authenticator in access.authenticators {
+        builder = builder.authenticator(authenticator);
+    }
+    builder.build().map_err(WiringError::Build)
+}
+
+/// Serves until told to end, then ends the sources. The loss of the inventory ends the server: it would go on showing
+/// what is no longer true.
+async fn serve(
+    server: ApiServer,
+    listener: TcpListener,
+    tls: TlsConfig,
+    end: CancellationToken,
+    following: JoinHandle<Result<(), IntentError>>,
+    tasks: TaskTracker,
+    sources_end: CancellationToken,
+) -> Result<(), WiringError> {
+    let mut following = following;
+    let serving = server.serve(listener, tls, end.clone());
+    tokio::pin!(serving);
+    let outcome = tokio::select! {
+        served = &mut serving => served.map_err(WiringError::Serve),
+        followed = &mut following => {
+            end.cancel();
+            // The reason is more telling than how serving ended after it.
+            let served = serving.await.map_err(WiringError::Serve);
+            match followed {
+                Ok(Ok(())) => served.and(Err(WiringError::Lost("inventory"))),
+                Ok(Err(error)) => Err(WiringError::Intent(error)),
+                Err(_) => Err(WiringError::Lost("inventory")),
+            }
+        }
+    };
+    sources_end.cancel();
+    tasks.close();
+    tasks.wait().await;
+    outcome
+}

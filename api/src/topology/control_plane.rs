@@ -168,7 +168,7 @@ pub struct ImageStore {
     /// Region of the object store. Default: the region of the control plane.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub region: Option<String>,
-    /// Secret with the credentials (keys `access_key`, `secret_key`). Default: `<name>-image-store`.
+    /// Secret with the credentials (keys `access-key-id`, `secret-access-key`). Default: `<name>-image-store`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub credentials_secret: Option<String>,
 }

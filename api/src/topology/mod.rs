@@ -20,8 +20,8 @@ mod ovn;
 
 pub use attachment::{Access, BridgeMapping, Chassis, Encapsulation, NodeSelector};
 pub use compute::{
-    ChartRelease, ComputeCluster, CpuMode, HypervisorType, ImagesType, Libvirt, MetadataAgent, NodeOperators, Pool,
-    UpdateStrategy, VirtualizationType,
+    ChartRelease, ComputeCluster, CpuMode, HypervisorType, ImagesType, Libvirt, MetadataAgent, NodeOperators,
+    Pool, UpdateStrategy, VirtualizationType,
 };
 pub use control_plane::{
     Cache, ControlPlane, Database, Gateway, Hosts, ImageStore, Messaging, MessagingMode, SizingProfile,

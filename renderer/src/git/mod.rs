@@ -1,0 +1,177 @@
+//! Commit: rendered files into Git, without a work tree, without touching what is not ours.
+//!
+//! ```text
+//! tip of the branch ─► changes (what we own, what differs) ─► new tree ─► commit ─► publish ─┬► accepted
+//!        ▲                                                                                  ├► refused, tip unmoved: report
+//!        └────────────────── somebody else was faster: everything again on the new tip ◄────┘
+//! ```
+//! Every attempt starts from the tip and from the ownership manifest *in* that tip; nothing is remembered between attempts, so a lost race
+//! can never bring back an older state of anybody's file.
+
+mod changes;
+mod diff;
+mod directory;
+mod error;
+mod location;
+mod manifest;
+mod message;
+mod remote;
+mod tree;
+mod worker;
+
+use git2::{Oid, Repository};
+
+use crate::render::Rendered;
+use changes::Changes;
+use manifest::Manifest;
+
+pub use diff::{ClusterDiff, Diff, ObjectReference};
+pub use error::GitError;
+pub use location::{Credentials, Location};
+pub use message::{Author, Provenance};
+pub use worker::{commit, diff};
+
+/// What to do with our files that somebody edited.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum EditedFiles {
+    /// Stop and name them.
+    #[default]
+    Refuse,
+    /// Replace them by what was rendered.
+    Overwrite,
+}
+
+/// How to commit.
+#[derive(Clone, Debug)]
+pub struct CommitOptions {
+    /// Branch, without `refs/heads/`.
+    pub branch: String,
+    /// Who commits.
+    pub author: Author,
+    /// Our files that somebody edited.
+    pub edited: EditedFiles,
+    /// How many Flux Kustomizations may disappear. Any other number than the real one stops the commit.
+    pub accepted_removals: usize,
+    /// How often to start over when somebody else was faster.
+    pub attempts: u32,
+    /// How long everything may take.
+    pub deadline: std::time::Duration,
+}
+
+impl Default for CommitOptions {
+    fn default() -> Self {
+        Self {
+            branch: "main".to_owned(),
+            author: Author::default(),
+            edited: EditedFiles::Refuse,
+            accepted_removals: 0,
+            attempts: 10,
+            deadline: std::time::Duration::from_secs(300),
+        }
+    }
+}
+
+/// How it ended.
+#[derive(Clone, Debug, Eq, PartialEq, serde::Serialize)]
+#[serde(tag = "outcome", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum Outcome {
+    /// The branch already held exactly this; nothing was written.
+    Unchanged {
+        /// The commit that holds it.
+        commit: String,
+    },
+    /// A commit was published.
+    Committed {
+        /// The commit.
+        commit: String,
+        /// Files that are new.
+        added: usize,
+        /// Files that differ.
+        changed: usize,
+        /// Files that are gone.
+        removed: usize,
+        /// How often somebody else was faster.
+        lost_races: u32,
+    },
+}
+
+/// Where commits go: one repository and one branch of it.
+trait Upstream {
+    /// The repository that objects are written to.
+    fn repository(&self) -> &Repository;
+    /// The newest commit of the branch, with all its objects at hand.
+    fn tip(&mut self) -> Result<Option<Oid>, GitError>;
+    /// Moves the branch from `from` to `to`. `Ok(Some(reason))` is a refusal, whatever the reason.
+    fn publish(&mut self, from: Option<Oid>, to: Oid) -> Result<Option<String>, GitError>;
+}
+
+/// A commit that is written and not yet published.
+struct Prepared {
+    commit: Oid,
+    added: usize,
+    changed: usize,
+    removed: usize,
+}
+
+/// The loop of the picture above.
+fn commit_to(
+    upstream: &mut dyn Upstream,
+    rendered: &Rendered,
+    provenance: &Provenance,
+    options: &CommitOptions,
+) -> Result<Outcome, GitError> {
+    for lost_races in 0..options.attempts.max(1) {
+        let tip = upstream.tip()?;
+        let prepared = prepare(upstream.repository(), tip, rendered, provenance, options)?;
+        let Some(Prepared { commit, added, changed, removed }) = prepared else {
+            return Ok(Outcome::Unchanged { commit: tip.map(|tip| tip.to_string()).unwrap_or_default() });
+        };
+        let Some(reason) = upstream.publish(tip, commit)? else {
+            return Ok(Outcome::Committed {
+                commit: commit.to_string(),
+                added,
+                changed,
+                removed,
+                lost_races,
+            });
+        };
+        // Servers phrase a lost race in many ways; whether the branch moved says it in one.
+        if upstream.tip()? == tip {
+            return Err(GitError::Refused { reference: reference(&options.branch), reason });
+        }
+        tracing::info!(branch = %options.branch, lost_races = lost_races + 1, "somebody else was faster, starting over");
+        std::thread::sleep(pause(lost_races));
+    }
+    Err(GitError::Contended { reference: reference(&options.branch), attempts: options.attempts.max(1) })
+}
+
+/// Writes the commit on top of the tip; `None` when the tip already holds it all.
+fn prepare(
+    repository: &Repository,
+    tip: Option<Oid>,
+    rendered: &Rendered,
+    provenance: &Provenance,
+    options: &CommitOptions,
+) -> Result<Option<Prepared>, GitError> {
+    let base = tip.map(|tip| tree::of_commit(repository, tip)).transpose()?;
+    let manifest = Manifest::read(repository, base.as_ref(), &rendered.topology)?;
+    let changes = Changes::between(repository, base.as_ref(), &manifest, rendered, options.edited)?;
+    changes.check_removals(options.accepted_removals)?;
+    if changes.is_empty() {
+        return Ok(None);
+    }
+    let new_tree = tree::apply(repository, base.as_ref(), &changes.writes, &changes.removals)?;
+    let commit = message::write(repository, new_tree, tip, &changes, provenance, options)?;
+    let Changes { added, changed, removed, .. } = changes;
+    Ok(Some(Prepared { commit, added, changed, removed }))
+}
+
+fn reference(branch: &str) -> String {
+    format!("refs/heads/{branch}")
+}
+
+/// Longer each time, and different between processes, so that two writers do not keep step.
+fn pause(lost_races: u32) -> std::time::Duration {
+    let base = 50_u64.saturating_mul(1 << lost_races.min(6));
+    std::time::Duration::from_millis(base + u64::from(std::process::id() % 50))
+}

@@ -11,6 +11,10 @@ use std::time::Duration;
 use http::HeaderValue;
 use openstack_sdk::config::{Auth, CloudConfig};
 use openstack_sdk::{AsyncOpenStack, AuthError, OpenStackError};
+// The ways to log in register themselves when they are linked. The SDK names them only in a build script that does not
+// understand the manifest of a published crate, so without these lines the linker leaves them out.
+use openstack_sdk_auth_applicationcredential as _;
+use openstack_sdk_auth_password as _;
 use secrecy::ExposeSecret;
 use tokio::time::{Instant, timeout};
 

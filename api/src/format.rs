@@ -101,7 +101,7 @@ pub fn link_speed(bits_per_second: u64) -> String {
     let mut amount = bits_per_second;
     let mut suffix = "bps";
     for next in ["Kbps", "Mbps", "Gbps", "Tbps"] {
-        if amount == 0 || amount % 1000 != 0 {
+        if amount == 0 || !amount.is_multiple_of(1000) {
             break;
         }
         amount /= 1000;

@@ -19,7 +19,7 @@ pub fn memory_from_bytes(bytes: u64) -> Quantity {
     let mut amount = bytes;
     let mut suffixes = BINARY_SUFFIXES.iter();
     let mut suffix = suffixes.next().copied().unwrap_or_default();
-    while amount != 0 && amount % 1024 == 0 {
+    while amount != 0 && amount.is_multiple_of(1024) {
         let Some(next) = suffixes.next() else { break };
         suffix = next;
         amount /= 1024;
@@ -47,7 +47,7 @@ pub fn whole_cores(cores: u64) -> Quantity {
     let mut amount = cores;
     let mut suffixes = ["", "k", "M", "G", "T", "P", "E"].into_iter();
     let mut suffix = suffixes.next().unwrap_or_default();
-    while amount != 0 && amount % 1000 == 0 {
+    while amount != 0 && amount.is_multiple_of(1000) {
         let Some(next) = suffixes.next() else { break };
         suffix = next;
         amount /= 1000;
@@ -67,5 +67,54 @@ pub fn with_overcommit(amount: u64, ratio: Option<f64>) -> u64 {
     match ratio {
         Some(ratio) if ratio.is_finite() && ratio > 1.0 => (amount as f64 * ratio).floor() as u64,
         _ => amount,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn bytes(quantity: &Quantity) -> Option<u128> {
+        let digits = quantity.0.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+        let suffix = quantity.0.strip_prefix(digits)?;
+        let power = BINARY_SUFFIXES.iter().position(|known| *known == suffix)?;
+        Some(digits.parse::<u128>().ok()? << (10 * power))
+    }
+
+    #[test]
+    fn memory_has_the_largest_suffix_that_leaves_no_fraction() {
+        for (amount, text) in [(1, "1"), (1023, "1023"), (1024, "1Ki"), (1025, "1025"), (3 << 30, "3Gi")] {
+            assert_eq!(memory_from_bytes(amount).0, text);
+        }
+        assert_eq!(memory_from_kibibytes(2 << 20).0, "2Gi");
+        assert_eq!(memory_from_kibibytes(u64::MAX).0, format!("{}Ki", u64::MAX));
+    }
+
+    #[test]
+    fn overcommit_rounds_down_and_never_takes_away() {
+        for (amount, ratio, result) in [
+            (128, Some(4.0), 512),
+            (3, Some(1.5), 4),
+            (3, None, 3),
+            (3, Some(0.5), 3),
+            (3, Some(f64::NAN), 3),
+            (3, Some(f64::INFINITY), 3),
+        ] {
+            assert_eq!(with_overcommit(amount, ratio), result, "{amount} x {ratio:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_byte_is_lost(amount in any::<u64>()) {
+            prop_assert_eq!(bytes(&memory_from_bytes(amount)), Some(u128::from(amount)));
+        }
+
+        #[test]
+        fn overcommit_is_never_less_than_there_is(amount in 0..1_u64 << 50, ratio in any::<f64>()) {
+            prop_assert!(with_overcommit(amount, Some(ratio)) >= amount);
+        }
     }
 }

@@ -39,3 +39,48 @@ pub fn validate_update(old: &EvictionSpec, new: &EvictionSpec) -> Vec<FieldError
     errors.extend(validate(new));
     errors
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn spec(hypervisor: &str, reason: &str) -> EvictionSpec {
+        EvictionSpec { hypervisor: hypervisor.to_owned(), reason: reason.to_owned() }
+    }
+
+    #[test]
+    fn each_rule_says_where_and_what() {
+        let host =
+            r#"spec.hypervisor: Invalid value: "": spec.hypervisor in body should be at least 1 chars long"#;
+        let reason = r#"spec.reason: Invalid value: "": spec.reason in body should be at least 1 chars long"#;
+        let rows: [(EvictionSpec, &[&str]); 4] = [
+            (spec("node-1", "fan"), &[]),
+            (spec("", "fan"), &[host]),
+            (spec("node-1", ""), &[reason]),
+            (spec("", ""), &[host, reason]),
+        ];
+        for (spec, answer) in rows {
+            let said: Vec<String> = validate(&spec).iter().map(ToString::to_string).collect();
+            assert_eq!(said, answer, "{spec:?}");
+        }
+    }
+
+    #[test]
+    fn the_host_cannot_be_changed_and_the_reason_can() {
+        assert_eq!(validate_update(&spec("node-1", "fan"), &spec("node-1", "disk")), []);
+        let errors = validate_update(&spec("node-1", "fan"), &spec("node-2", "fan"));
+        assert_eq!(errors.len(), 1);
+        assert_eq!(errors[0].detail, "Value is immutable");
+    }
+
+    proptest! {
+        #[test]
+        fn any_spec_gets_an_answer(old in (".*", ".*"), new in (".*", ".*")) {
+            let (old, new) = (spec(&old.0, &old.1), spec(&new.0, &new.1));
+            let is_changed = usize::from(old.hypervisor != new.hypervisor);
+            prop_assert_eq!(validate_update(&old, &new).len(), validate(&new).len() + is_changed);
+        }
+    }
+}

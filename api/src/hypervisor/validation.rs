@@ -3,8 +3,6 @@
 //! Each rule stands once in Rust and once in CEL, next to each other and with the same message, so that this server and a
 //! CRD made from our schema refuse the same things in the same words.
 
-use serde_json::Value;
-
 use super::{Group, HypervisorSpec, Maintenance};
 use crate::validation::{ErrorKind, FieldError, FieldPath};
 
@@ -48,14 +46,14 @@ pub fn validate(spec: &HypervisorSpec) -> Vec<FieldError> {
     if spec.maintenance() == Maintenance::Manual
         && spec.maintenance_reason.as_deref().unwrap_or_default().is_empty()
     {
-        errors.push(path.error(ErrorKind::Invalid, "object", rule::MANUAL_REASON.message));
+        errors.push(path.broken(rule::MANUAL_REASON));
     }
     for (index, group) in spec.groups.iter().enumerate() {
         validate_group(&path.child("groups").index(index), group, &mut errors);
     }
     // Written so that NaN, which is not at least 1.0, is refused.
     if !spec.overcommit.values().all(|ratio| *ratio >= 1.0) {
-        errors.push(path.child("overcommit").error(ErrorKind::Invalid, "object", rule::OVERCOMMIT.message));
+        errors.push(path.child("overcommit").broken(rule::OVERCOMMIT));
     }
     errors
 }
@@ -66,7 +64,7 @@ pub fn validate_update(old: &HypervisorSpec, new: &HypervisorSpec) -> Vec<FieldE
     let mut errors = Vec::new();
     let is_frozen = old.maintenance() == Maintenance::Termination;
     if is_frozen && new.maintenance() != Maintenance::Ha && new != old {
-        errors.push(FieldPath::new("spec").error(ErrorKind::Invalid, "object", rule::TERMINATION.message));
+        errors.push(FieldPath::new("spec").broken(rule::TERMINATION));
     }
     errors.extend(validate(new));
     errors
@@ -74,7 +72,7 @@ pub fn validate_update(old: &HypervisorSpec, new: &HypervisorSpec) -> Vec<FieldE
 
 fn validate_group(path: &FieldPath, group: &Group, errors: &mut Vec<FieldError>) {
     if group.trait_.is_some() == group.aggregate.is_some() {
-        errors.push(path.error(ErrorKind::Invalid, "object", rule::ONE_GROUP.message));
+        errors.push(path.broken(rule::ONE_GROUP));
     }
     if let Some(trait_) = &group.trait_ {
         path.child("trait").child("name").not_empty(&trait_.name, errors);
@@ -82,26 +80,18 @@ fn validate_group(path: &FieldPath, group: &Group, errors: &mut Vec<FieldError>)
     if let Some(aggregate) = &group.aggregate {
         let path = path.child("aggregate");
         path.child("name").not_empty(&aggregate.name, errors);
+        let uuid = path.child("uuid");
         if !is_uuid(&aggregate.uuid) {
-            let detail = format!("should match '{}'", rule::UUID_PATTERN);
-            errors.push(path.child("uuid").error(
-                ErrorKind::Invalid,
-                Value::from(aggregate.uuid.clone()),
-                detail,
-            ));
+            let detail = format!("{uuid} in body should match '{}'", rule::UUID_PATTERN);
+            errors.push(uuid.error(ErrorKind::Invalid, aggregate.uuid.clone(), detail));
         }
     }
 }
 
 /// The same as [`rule::UUID_PATTERN`], without a regular expression engine.
 fn is_uuid(text: &str) -> bool {
-    let mut lengths = [8_usize, 4, 4, 4, 12].into_iter();
-    let mut parts = text.split('-');
-    parts
-        .by_ref()
-        .zip(lengths.by_ref())
-        .all(|(part, length)| part.len() == length && part.bytes().all(|byte| byte.is_ascii_hexdigit()))
-        && text.split('-').count() == 5
+    let is_hexadecimal = |part: &str| part.bytes().all(|byte| byte.is_ascii_hexdigit());
+    text.split('-').all(is_hexadecimal) && text.split('-').map(str::len).eq([8, 4, 4, 4, 12])
 }
 
 #[cfg(test)]

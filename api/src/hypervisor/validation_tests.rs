@@ -37,10 +37,9 @@ fn said(errors: &[FieldError]) -> Vec<String> {
 
 #[test]
 fn each_rule_says_where_and_what() {
-    let manual =
-        r#"spec: Invalid value: "object": maintenanceReason must be non-empty when maintenance is 'manual'"#;
-    let one = r#"spec.groups[0]: Invalid value: "object": exactly one group type must be set"#;
-    let ratio = r#"spec.overcommit: Invalid value: "object": overcommit ratios must be >= 1.0"#;
+    let manual = r#"spec: Invalid value: maintenanceReason must be non-empty when maintenance is 'manual'"#;
+    let one = r#"spec.groups[0]: Invalid value: exactly one group type must be set"#;
+    let ratio = r#"spec.overcommit: Invalid value: overcommit ratios must be >= 1.0"#;
     let rows: [(&str, HypervisorSpec, &[&str]); 17] = [
         ("defaults", HypervisorSpec::default(), &[]),
         ("no maintenance, as text", in_maintenance(Maintenance::None), &[]),
@@ -71,14 +70,19 @@ fn each_rule_says_where_and_what() {
         (
             "a trait without a name",
             in_group(Some(""), None),
-            &["spec.groups[0].trait.name: Required value: must not be empty"],
+            &[
+                "spec.groups[0].trait.name: Invalid value: \"\": spec.groups[0].trait.name in body should be at least 1 \
+                 chars long",
+            ],
         ),
         (
             "an aggregate that has neither name nor UUID",
             in_group(None, Some(("", "7d3a2f0e"))),
             &[
-                "spec.groups[0].aggregate.name: Required value: must not be empty",
-                "spec.groups[0].aggregate.uuid: Invalid value: \"7d3a2f0e\": should match \
+                "spec.groups[0].aggregate.name: Invalid value: \"\": spec.groups[0].aggregate.name in body should be at \
+                 least 1 chars long",
+                "spec.groups[0].aggregate.uuid: Invalid value: \"7d3a2f0e\": spec.groups[0].aggregate.uuid in body should \
+                 match \
                  '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$'",
             ],
         ),
@@ -93,7 +97,7 @@ fn each_rule_says_where_and_what() {
 
 #[test]
 fn after_termination_there_is_only_ha() {
-    let frozen = r#"spec: Invalid value: "object": spec is immutable when maintenance is 'termination'; can only change maintenance to 'ha'"#;
+    let frozen = r#"spec: Invalid value: spec is immutable when maintenance is 'termination'; can only change maintenance to 'ha'"#;
     let reboot = |maintenance| {
         let mut changed = in_maintenance(maintenance);
         changed.reboot = true;

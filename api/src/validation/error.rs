@@ -11,7 +11,7 @@ pub struct FieldError {
     pub path: String,
     /// What kind of mistake it is.
     pub kind: ErrorKind,
-    /// The value that was found; `Null` if there was none.
+    /// The value that was found; `Null` if there was none, or if it is a whole object that is not worth repeating.
     pub value: Value,
     /// What is wrong, for people.
     pub detail: String,
@@ -65,17 +65,18 @@ impl FieldError {
     #[must_use]
     pub fn message(&self) -> String {
         let words = self.kind.words();
-        match self.kind {
-            ErrorKind::Required | ErrorKind::Forbidden | ErrorKind::TooLong => {
-                format!("{words}: {}", self.detail)
-            }
-            _ if self.detail.is_empty() => format!("{words}: {}", self.value),
-            _ => format!("{words}: {}: {}", self.value, self.detail),
+        let hides_value =
+            matches!(self.kind, ErrorKind::Required | ErrorKind::Forbidden | ErrorKind::TooLong);
+        match (hides_value || self.value.is_null(), self.detail.is_empty()) {
+            (true, true) => words.to_owned(),
+            (true, false) => format!("{words}: {}", self.detail),
+            (false, true) => format!("{words}: {}", self.value),
+            (false, false) => format!("{words}: {}: {}", self.value, self.detail),
         }
     }
 }
 
-/// As kube-apiserver prints it: `spec.reason: Required value: must not be empty`.
+/// As kube-apiserver prints it: `spec.hypervisor: Invalid value: "node-2": Value is immutable`.
 impl fmt::Display for FieldError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}: {}", self.path, self.message())
@@ -119,16 +120,49 @@ impl FieldPath {
         FieldError { path: self.0.clone(), kind, value: value.into(), detail: detail.into() }
     }
 
-    /// Demands that this text is not empty.
+    /// Demands that this text is not empty, in the words of a schema's `minLength: 1`.
     pub fn not_empty(&self, text: &str, errors: &mut Vec<FieldError>) {
         if text.is_empty() {
-            errors.push(self.error(ErrorKind::Required, Value::Null, "must not be empty"));
+            let detail = format!("{self} in body should be at least 1 chars long");
+            errors.push(self.error(ErrorKind::Invalid, text, detail));
         }
+    }
+
+    /// An error about a whole object, which is not repeated in it.
+    #[must_use]
+    pub(crate) fn broken(&self, rule: super::Rule) -> FieldError {
+        self.error(ErrorKind::Invalid, Value::Null, rule.message)
     }
 }
 
 impl fmt::Display for FieldPath {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_reads_as_kubernetes_writes_it() {
+        let path = FieldPath::new("spec").child("groups").index(2).child("metadata").key("a/b");
+        let rows = [
+            (ErrorKind::Required, Value::Null, "", "Required value"),
+            (ErrorKind::Required, Value::from("x"), "is needed", "Required value: is needed"),
+            (ErrorKind::Invalid, Value::from("x"), "is no UUID", r#"Invalid value: "x": is no UUID"#),
+            (ErrorKind::Invalid, Value::Null, "no way", "Invalid value: no way"),
+            (ErrorKind::NotSupported, Value::from(3), "", "Unsupported value: 3"),
+            (ErrorKind::Forbidden, Value::from("x"), "not now", "Forbidden: not now"),
+            (ErrorKind::Duplicate, Value::from("x"), "", r#"Duplicate value: "x""#),
+            (ErrorKind::TooLong, Value::from("x"), "at most 3 bytes", "Too long: at most 3 bytes"),
+        ];
+        for (kind, value, detail, message) in rows {
+            let error = path.error(kind, value, detail);
+            assert_eq!(error.message(), message);
+            assert_eq!(error.to_string(), format!("spec.groups[2].metadata[a/b]: {message}"));
+            assert!(kind.reason().starts_with("FieldValue"));
+        }
     }
 }

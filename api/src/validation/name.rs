@@ -65,7 +65,11 @@ fn named(
 ) -> Vec<FieldError> {
     let mut errors = Vec::new();
     if name.is_empty() {
-        errors.push(path.error(ErrorKind::Required, serde_json::Value::Null, "name is required"));
+        errors.push(path.error(
+            ErrorKind::Required,
+            serde_json::Value::Null,
+            "name or generateName is required",
+        ));
         return errors;
     }
     if name.len() > maximum {
@@ -90,4 +94,60 @@ fn is_qualified(text: &str) -> bool {
 fn ends_with(text: &str, is_end: impl Fn(&u8) -> bool) -> bool {
     let bytes = text.as_bytes();
     bytes.first().is_some_and(&is_end) && bytes.last().is_some_and(&is_end)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_name_of_an_object_is_a_subdomain() {
+        let longest = format!("{}.{}.{}.{}", "a".repeat(63), "b".repeat(63), "c".repeat(63), "d".repeat(61));
+        for good in
+            ["a", "1", "node-1", "node-1.example.org", "0b0b7a52-5f0f-4a6e-8d5e-2a3f6d0c8b11", &longest]
+        {
+            assert_eq!(validate_object_name(good), [], "{good}");
+        }
+        for wrong in ["", "-a", "a-", "a..b", ".a", "a.", "A", "a_b", "a b", "ä", &format!("{longest}d")] {
+            assert_eq!(validate_object_name(wrong).len(), 1, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_namespace_has_no_dots_and_63_bytes() {
+        assert_eq!(validate_namespace("c5c3-system"), []);
+        for wrong in ["", "a.b", &"a".repeat(64)] {
+            assert_eq!(validate_namespace(wrong).len(), 1, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn labels_have_a_prefix_a_name_and_a_value() {
+        let path = FieldPath::new("metadata").child("labels");
+        for good in ["a", "A_b.c", "topology.kubernetes.io/zone"] {
+            assert_eq!(validate_label_key(&path, good), [], "{good}");
+        }
+        for wrong in ["", "/a", "a/", "A/b", "a/b/c", "-a", &"a".repeat(64)] {
+            assert!(!validate_label_key(&path, wrong).is_empty(), "{wrong}");
+        }
+        assert_eq!(validate_label_value(&path, ""), []);
+        assert_eq!(validate_label_value(&path, "eu-de-1a"), []);
+        assert_eq!(validate_label_value(&path, "a b").len(), 1);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_gets_an_answer(text in ".*") {
+            let path = FieldPath::new("metadata");
+            let _ = (validate_object_name(&text), validate_namespace(&text));
+            let _ = (validate_label_key(&path, &text), validate_label_value(&path, &text));
+        }
+
+        #[test]
+        fn a_namespace_is_also_a_name(text in "[a-z0-9.-]{1,70}") {
+            prop_assert!(!validate_namespace(&text).is_empty() || validate_object_name(&text).is_empty());
+        }
+    }
 }

@@ -83,14 +83,7 @@ impl JsonObjects {
                 Some(other) => return Err(JsonError::NotAnObject(*other)),
             }
         }
-        let fresh = buffer.get(self.scanned..).unwrap_or_default();
-        let mut end = None;
-        for (index, byte) in fresh.iter().enumerate() {
-            if self.step(*byte)? {
-                end = Some(self.scanned + index + 1);
-                break;
-            }
-        }
+        let end = self.scan(buffer.get(self.scanned..).unwrap_or_default())?.map(|end| self.scanned + end);
         let length = end.unwrap_or(buffer.len());
         if length > self.limits.bytes {
             return Err(JsonError::TooLong(self.limits.bytes));
@@ -107,6 +100,26 @@ impl JsonObjects {
     /// Whether an object has begun and not ended.
     pub fn is_inside(&self) -> bool {
         !self.open.is_empty()
+    }
+
+    /// Looks at fresh bytes; gives the length up to the end of the object, if that is among them.
+    fn scan(&mut self, fresh: &[u8]) -> Result<Option<usize>, JsonError> {
+        let mut at = 0;
+        while let Some(rest) = fresh.get(at..).filter(|rest| !rest.is_empty()) {
+            // Most bytes are plain text in strings: those are passed over in one stride.
+            let plain = if self.in_string && !self.escaped {
+                rest.iter().position(|byte| matches!(byte, b'"' | b'\\')).unwrap_or(rest.len())
+            } else {
+                0
+            };
+            at += plain;
+            let Some(byte) = rest.get(plain) else { break };
+            at += 1;
+            if self.step(*byte)? {
+                return Ok(Some(at));
+            }
+        }
+        Ok(None)
     }
 
     /// Looks at one byte; true when it ends the outermost object.

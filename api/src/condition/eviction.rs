@@ -3,7 +3,7 @@
 //! `HypervisorDisabled` and `HypervisorReEnabled` were declared but never set by the polling operator; here they say
 //! what Nova says about the service.
 
-use super::types::{ConditionType, SOURCE_REASONS, no, yes};
+use super::types::{ConditionType, SOURCE_REASONS, no, unknown, yes};
 
 /// The eviction runs.
 pub const EVICTING: &str = "Evicting";
@@ -28,6 +28,10 @@ pub mod reason {
     pub const SUCCEEDED: &str = "Succeeded";
     /// It could not be done.
     pub const FAILED: &str = "Failed";
+    /// Nobody carries evictions out.
+    pub const NO_CONTROLLER: &str = "NoController";
+    /// There is no Hypervisor of that name.
+    pub const HYPERVISOR_UNKNOWN: &str = "HypervisorUnknown";
 }
 
 /// Every condition type of an Eviction, for the reference page.
@@ -40,6 +44,8 @@ pub const CONDITIONS: &[ConditionType] = &[
             yes(reason::RUNNING, "instances are left"),
             no(reason::SUCCEEDED, "no instance is left"),
             no(reason::FAILED, "it was given up; the message says why"),
+            unknown(reason::NO_CONTROLLER, "nobody carries evictions out; the status shows what is left"),
+            unknown(reason::HYPERVISOR_UNKNOWN, "there is no Hypervisor of that name"),
         ],
     },
     ConditionType {

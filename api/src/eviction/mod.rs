@@ -90,13 +90,13 @@ pub struct EvictionStatus {
     pub hypervisor_service_id: Option<String>,
     /// Memory of the instances that are left, in MiB. Absent, not 0, while Nova has not said.
     ///
-    /// Source: Nova os-hypervisors, `memory_mb_used`.
+    /// Source: libvirt domains of the host; Nova os-hypervisors, `memory_mb_used`, when the eviction begins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0))]
     pub outstanding_ram_mb: Option<i64>,
     /// UUIDs of the servers that are left. The last one is handled next.
     ///
-    /// Source: Nova servers of the host.
+    /// Source: libvirt domains of the host; Nova servers of the host while the eviction runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub outstanding_instances: Option<Vec<String>>,

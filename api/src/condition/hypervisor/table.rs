@@ -1,116 +1,7 @@
-//! The condition types and reasons of a Hypervisor.
-//!
-//! Names are the contract that dashboards, alerts and scripts of the polling operators rely on; none is renamed. Three
-//! types are ours: [`LIBVIRT_CONNECTED`], [`OVSDB_CONNECTED`] and [`NOVA_REACHABLE`] say whether a source answers.
+//! What each condition of a Hypervisor means and can say: the table the reference page is printed from.
 
-use super::types::{ConditionType, SOURCE_REASONS, no, yes};
-
-/// The host can take instances.
-pub const READY: &str = "Ready";
-/// The host is being taken into service.
-pub const ONBOARDING: &str = "Onboarding";
-/// The host has been taken out of service for good.
-pub const OFFBOARDED: &str = "Offboarded";
-/// The Node of the host is going away.
-pub const TERMINATING: &str = "Terminating";
-/// Somebody changed the object by hand with kubectl.
-pub const TAINTED: &str = "Tainted";
-/// Placement has the traits of the spec.
-pub const TRAITS_UPDATED: &str = "TraitsUpdated";
-/// Nova has the aggregates of the spec.
-pub const AGGREGATES_UPDATED: &str = "AggregatesUpdated";
-/// No agent pod is left on the Node.
-pub const AGENT_PODS_EVICTED: &str = "AgentPodsEvicted";
-/// The compute service is disabled in Nova.
-pub const HYPERVISOR_DISABLED: &str = "HypervisorDisabled";
-/// The instances of the host are being moved away.
-pub const EVICTING: &str = "Evicting";
-/// The high-availability service watches the host.
-pub const HA_ENABLED: &str = "HaEnabled";
-/// libvirt answers and could be read: the name of the polling agent. See also [`LIBVIRT_CONNECTED`].
-pub const LIBVIRT_CONNECTION: &str = "LibVirtConnection";
-/// The systemd unit of libvirt runs.
-pub const LIBVIRTD_SERVICE: &str = "libvirtd.service";
-/// The systemd unit of Open vSwitch runs.
-pub const OPENVSWITCH_SERVICE: &str = "openvswitch-switch.service";
-/// An update of the operating system runs.
-pub const OPERATING_SYSTEM_UPDATE: &str = "OperatingSystemUpdate";
-/// The TLS certificate of libvirt is installed on the host.
-pub const TLS_CERTIFICATE_INSTALLED: &str = "TLSCertificateInstalled";
-/// The libvirt source of this server answers.
-pub const LIBVIRT_CONNECTED: &str = "LibvirtConnected";
-/// The Open vSwitch database of the host answers.
-pub const OVSDB_CONNECTED: &str = "OVSDBConnected";
-/// Nova answers.
-pub const NOVA_REACHABLE: &str = "NovaReachable";
-
-/// The reasons that these conditions give.
-pub mod reason {
-    /// The host is ready, or its certificate is installed.
-    pub const READY: &str = "Ready";
-    /// The host is out of service for good.
-    pub const OFFBOARDED: &str = "Offboarded";
-    /// The host is being taken out of service.
-    pub const OFFBOARDING: &str = "Offboarding";
-    /// The Node is going away.
-    pub const TERMINATING: &str = "Terminating";
-    /// The host is being taken into service, or has not been yet.
-    pub const ONBOARDING: &str = "Onboarding";
-    /// The instances are being moved away.
-    pub const EVICTING: &str = "Evicting";
-    /// No instance is left and maintenance is set.
-    pub const EVICTED: &str = "Evicted";
-    /// Maintenance is set.
-    pub const MAINTENANCE: &str = "Maintenance";
-    /// Onboarding began: the host has its test aggregates.
-    pub const INITIAL: &str = "Initial";
-    /// The service is enabled and the smoke test runs.
-    pub const TESTING: &str = "Testing";
-    /// Tests passed: traits, aggregates and high availability are being set.
-    pub const HANDOVER: &str = "Handover";
-    /// It was done.
-    pub const SUCCEEDED: &str = "Succeeded";
-    /// It could not be done.
-    pub const FAILED: &str = "Failed";
-    /// Onboarding was given up: lifecycle management was switched off or the Node terminates.
-    pub const ABORTED: &str = "Aborted";
-    /// A kubectl command owns fields of the object.
-    pub const KUBECTL: &str = "Kubectl";
-    /// No kubectl command owns fields of the object.
-    pub const NO_KUBECTL: &str = "NoKubectl";
-    /// The host is in its test aggregates.
-    pub const TEST_AGGREGATES: &str = "TestAggregates";
-    /// Aggregates wait until the traits are set.
-    pub const WAITING_FOR_TRAITS: &str = "WaitingForTraits";
-    /// Aggregates wait until the eviction has ended.
-    pub const EVICTION_IN_PROGRESS: &str = "EvictionInProgress";
-    /// No agent pod is left.
-    pub const NO_AGENT_PODS: &str = "NoAgentPods";
-    /// Agent pods are left.
-    pub const AGENT_PODS_RUNNING: &str = "AgentPodsRunning";
-    /// It runs.
-    pub const RUNNING: &str = "Running";
-    /// It is stopped.
-    pub const STOPPED: &str = "Stopped";
-    /// The update is installed.
-    pub const COMPLETED: &str = "Completed";
-    /// libvirt answers.
-    pub const CONNECTED: &str = "Connected";
-    /// Nothing listens where libvirt should.
-    pub const LIBVIRT_SERVICE_NOT_RUNNING: &str = "LibVirtServiceNotRunning";
-    /// The connection to libvirt failed.
-    pub const CONNECT_FAILED: &str = "ConnectFailed";
-    /// libvirt is connected but could not be read.
-    pub const PROCESS_FAILED: &str = "ProcessFailed";
-    /// The certificate is being installed.
-    pub const INSTALLING: &str = "Installing";
-    /// The certificate could not be written.
-    pub const FAILED_TO_UPDATE_TLS_CERTIFICATE: &str = "FailedToUpdateTLSCertificate";
-    /// libvirt could not be told to load the certificate.
-    pub const FAILED_TO_START_UPDATE_TLS_SERVICE: &str = "FailedToStartUpdateTLSService";
-    /// High availability is on.
-    pub const HA_ENABLED: &str = "HaEnabled";
-}
+use super::super::types::{ConditionReason, ConditionType, SOURCE_REASONS, no, unknown, yes};
+use super::*;
 
 /// Every condition type of a Hypervisor, for the reference page.
 pub const CONDITIONS: &[ConditionType] = &[
@@ -126,6 +17,11 @@ pub const CONDITIONS: &[ConditionType] = &[
             no(reason::EVICTED, "no instance is left and maintenance is set"),
             no(reason::MAINTENANCE, "maintenance is set"),
             no(reason::ONBOARDING, "onboarding has not started, was aborted or is incomplete"),
+            unknown(reason::LIBVIRT_UNREACHABLE, "libvirt does not answer"),
+            unknown(reason::NOVA_UNREACHABLE, "Nova does not answer"),
+            unknown(reason::SERVICE_UNKNOWN, "Nova cannot say whether the compute service is up"),
+            no(reason::SERVICE_DOWN, "the compute service does not report to Nova"),
+            no(reason::SERVICE_DISABLED, "the compute service is disabled although no maintenance is set"),
             yes(reason::READY, "none of these"),
         ],
     },
@@ -290,7 +186,7 @@ pub const CONDITIONS: &[ConditionType] = &[
     },
 ];
 
-const UNIT_REASONS: &[super::ConditionReason] = &[
+const UNIT_REASONS: &[ConditionReason] = &[
     yes(reason::RUNNING, "the unit is active"),
     no(reason::STOPPED, "the unit is inactive"),
     no(reason::FAILED, "the unit has failed"),

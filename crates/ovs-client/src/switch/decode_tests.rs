@@ -18,7 +18,7 @@ fn picture(rows: &Json) -> Switch {
 }
 
 /// A bridge with one port with one interface, all sets of one and therefore bare.
-fn with_interface(interface: Json) -> Json {
+fn with_interface(interface: &Json) -> Json {
     json!({
         "Bridge": {BRIDGE: {"new": {"name": "br-int", "datapath_type": "", "ports": ["uuid", PORT], "controller": ["set", []]}}},
         "Port": {PORT: {"new": {"name": "p", "interfaces": ["uuid", ONE]}}},
@@ -27,14 +27,14 @@ fn with_interface(interface: Json) -> Json {
 }
 
 fn interface(interface: Json) -> Interface {
-    let switch = picture(&with_interface(interface));
+    let switch = picture(&with_interface(&interface));
     assert_eq!(switch.unreadable, Vec::<String>::new());
     switch.interfaces().next().unwrap().clone()
 }
 
 #[test]
 fn sets_of_one_are_read_as_sets() {
-    let switch = picture(&with_interface(json!({"name": "tap1", "type": ""})));
+    let switch = picture(&with_interface(&json!({"name": "tap1", "type": ""})));
     let bridge = switch.bridge("br-int").unwrap();
     assert_eq!((bridge.ports.len(), bridge.ports[0].interfaces.len()), (1, 1));
     assert_eq!(bridge.datapath_type.as_deref(), Some("system"));
@@ -106,7 +106,7 @@ fn a_database_that_was_never_set_up_has_no_root() {
 #[test]
 fn a_value_of_the_wrong_type_is_left_out_and_named() {
     let rows = with_interface(
-        json!({"name": "eth0", "ofport": "three", "mtu": -5, "status": ["map", [["a", 1]]], "link_state": {"odd": 1}}),
+        &json!({"name": "eth0", "ofport": "three", "mtu": -5, "status": ["map", [["a", 1]]], "link_state": {"odd": 1}}),
     );
     let switch = picture(&rows);
     let interface = switch.interfaces().next().unwrap();

@@ -5,14 +5,18 @@
 //! order that answers as the program we want is it.
 
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use tokio::task::JoinSet;
+use tokio::time::timeout;
 
 use crate::Endpoint;
 use crate::connect::Connector;
 
 use super::{Error, Options, ProgramVersion, call};
+
+/// How long an earlier candidate is waited for once a later one has answered.
+const GRACE: Duration = Duration::from_millis(100);
 
 /// A daemon of Open vSwitch or OVN.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -58,17 +62,31 @@ impl Target {
         if candidates.is_empty() {
             return Err(Error::NoSocket { program: name.to_owned(), directory: directory.to_owned() });
         }
-        // All at once, so that one that accepts and never answers costs one deadline at most.
+        // All at once, so that one that accepts and never answers costs little.
         let mut asked = JoinSet::new();
-        for (index, socket) in candidates.into_iter().enumerate() {
+        for (rank, socket) in candidates.into_iter().enumerate() {
             let options = options.clone();
-            asked.spawn(async move { (index, ask(&socket, name, &options).await, socket) });
+            asked.spawn(async move { Answer { rank, outcome: ask(&socket, name, &options).await, socket } });
         }
-        let mut answers = asked.join_all().await;
-        answers.sort_by_key(|(index, ..)| *index);
+        let mut answers = Vec::new();
+        while let Some(answer) = asked.join_next().await {
+            let found = answer.as_ref().is_ok_and(|answer| answer.outcome.is_ok());
+            answers.extend(answer);
+            if found {
+                break;
+            }
+        }
+        // One that comes earlier in order may only be a little slower.
+        let _ = timeout(GRACE, async {
+            while let Some(answer) = asked.join_next().await {
+                answers.extend(answer);
+            }
+        })
+        .await;
+        answers.sort_by_key(|answer| answer.rank);
         let mut tried = Vec::new();
-        for (_, answer, socket) in answers {
-            match answer {
+        for Answer { socket, outcome, .. } in answers {
+            match outcome {
                 Ok(version) => return Ok(Self { socket, version }),
                 Err(why) => tried.push(format!("{}: {why}", socket.display())),
             }
@@ -85,6 +103,13 @@ impl Target {
     pub fn connector(&self) -> impl Connector {
         Endpoint::Unix(self.socket.clone())
     }
+}
+
+/// What a candidate said.
+struct Answer {
+    rank: usize,
+    socket: PathBuf,
+    outcome: Result<ProgramVersion, String>,
 }
 
 async fn ask(socket: &Path, program: &str, options: &Options) -> Result<ProgramVersion, String> {

@@ -62,6 +62,37 @@ async fn a_server_that_drops_the_connection_ends_the_view_and_what_went_meanwhil
 }
 
 #[tokio::test]
+async fn a_picture_that_was_followed_equals_one_that_is_read_afresh() {
+    let peer = Peer::simulated().await;
+    let view = peer.view().await;
+    let host = peer.host();
+    let domains: Vec<_> = host.read(|state| state.domains.keys().copied().collect());
+    for round in 0..40_usize {
+        let domain = domains[round % domains.len()];
+        assert!(host.unplug(domain) || host.plug(domain));
+        host.set_bond_member("bond0", if round % 3 == 0 { "eno1" } else { "eno2" }, round % 2 == 0);
+        host.change_switch(|switch| {
+            switch.external_ids.insert("round".to_owned(), round.to_string());
+            switch.ovs_version = (round % 4 > 0).then(|| format!("3.4.{round}"));
+            true
+        });
+        tokio::task::yield_now().await;
+    }
+    crate::peer::eventually(&view, "the last round", |switch| {
+        (switch.external_id("round") == Some("39")).then_some(())
+    })
+    .await;
+    let mut followed = view.switch();
+    let mut fresh = peer.view().await.switch();
+    // Counters are read when asked for, not followed.
+    for switch in [&mut followed, &mut fresh] {
+        let ports = switch.bridges.iter_mut().flat_map(|bridge| &mut bridge.ports);
+        ports.flat_map(|port| &mut port.interfaces).for_each(|interface| interface.statistics = None);
+    }
+    assert_eq!(followed, fresh);
+}
+
+#[tokio::test]
 async fn half_a_message_is_never_taken_for_a_whole_one() {
     let peer = Peer::simulated().await;
     let connection = Connection::connect(&peer.tcp, &Options::default()).await.unwrap();

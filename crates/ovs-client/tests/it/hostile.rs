@@ -253,6 +253,27 @@ async fn a_switch_that_answers_with_rubbish_has_no_flow_count() {
 }
 
 #[tokio::test]
+async fn an_echo_is_answered_and_news_for_everybody_is_passed_over_while_statistics_come() {
+    let endpoint = server(async |mut client: Client| {
+        client.send(b"\x04\x00\x00\x08\x00\x00\x00\x01").await;
+        client.bytes(16 + 16).await.unwrap();
+        // An echo with a body, a port status, then the first of two parts.
+        client.send(b"\x04\x02\x00\x0b\x00\x00\x00\x55abc").await;
+        client.send(b"\x04\x0c\x00\x10\x00\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00").await;
+        assert_eq!(client.bytes(11).await.unwrap(), b"\x04\x03\x00\x0b\x00\x00\x00\x55abc");
+        for (table, more) in [(0, 1), (7, 0)] {
+            client.send(&[4, 19, 0, 40, 0, 0, 0, 2, 0, 3, 0, more, 0, 0, 0, 0]).await;
+            client.send(&[&[table, 0, 0, 0, 0, 0, 0, 9][..], &[0; 16]].concat()).await;
+        }
+        client.bytes(1).await;
+    })
+    .await;
+    let mut connection = openflow::Connection::open(&endpoint, &Default::default()).await.unwrap();
+    let tables = connection.tables().await.unwrap();
+    assert_eq!(tables.iter().map(|table| (table.table, table.active)).collect::<Vec<_>>(), [(0, 9), (7, 9)]);
+}
+
+#[tokio::test]
 async fn a_unixctl_answer_that_is_none_or_too_long_is_an_error() {
     let call = async |bytes: &'static [u8]| {
         let endpoint = server(async |mut client: Client| {

@@ -30,6 +30,16 @@ impl Client {
         }
     }
 
+    /// The client's next `count` bytes; `None` when it has gone.
+    pub(crate) async fn bytes(&mut self, count: usize) -> Option<Vec<u8>> {
+        while self.read.len() < count {
+            if self.stream.read_buf(&mut self.read).await.ok()? == 0 {
+                return None;
+            }
+        }
+        Some(self.read.drain(..count).collect())
+    }
+
     /// Sends bytes; a client that has gone does not hear them.
     pub(crate) async fn send(&mut self, bytes: &[u8]) -> bool {
         self.stream.write_all(bytes).await.is_ok()

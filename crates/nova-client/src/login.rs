@@ -6,6 +6,7 @@
 //! A session is not renewed but replaced: within one SDK session a second login would trade the old token for a new one
 //! with the old expiry.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use http::HeaderValue;
@@ -26,17 +27,34 @@ use crate::transport::Transport;
 /// Renewed at the latest this long before the token ends.
 const LONGEST_MARGIN: Duration = Duration::from_secs(300);
 
+/// How long a token counts as new.
+const NEW: Duration = Duration::from_secs(5);
+
 /// What a login gave, valid for a while.
 pub(crate) struct Session {
     /// Counts logins, so that many who meet the same expired token log in once.
     pub(crate) generation: u64,
     pub(crate) endpoints: Endpoints,
     pub(crate) transport: Transport,
-    pub(crate) began: Instant,
+    began: Instant,
     /// From here on it should be replaced, though it still works.
     pub(crate) renew_at: Instant,
     /// From here on Keystone calls it expired.
     pub(crate) ends_at: Instant,
+    /// Whether a service has taken the token.
+    taken: AtomicBool,
+}
+
+impl Session {
+    /// A service took the token.
+    pub(crate) fn was_taken(&self) {
+        self.taken.store(true, Ordering::Relaxed);
+    }
+
+    /// A new token that no service has taken yet: when it is refused, another one would be too.
+    pub(crate) fn is_untried(&self) -> bool {
+        self.began.elapsed() < NEW && !self.taken.load(Ordering::Relaxed)
+    }
 }
 
 /// Logs in.
@@ -98,6 +116,7 @@ fn session(
         began,
         renew_at: began + life - LONGEST_MARGIN.min(life / 5),
         ends_at: began + life,
+        taken: AtomicBool::new(false),
     })
 }
 

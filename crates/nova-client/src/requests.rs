@@ -189,6 +189,9 @@ impl Requests {
         let version = self.agreed_version_in(session, read.service).await?;
         let url = read.url(session.endpoints.of(read.service)?, page);
         let answer = session.transport.get(read.service, url, Some(version)).await;
+        if answer.is_ok() {
+            session.was_taken();
+        }
         // The service was replaced by another version of itself: agree anew next time.
         if answer.as_ref().is_err_and(|failure| failure.status() == Some(StatusCode::NOT_ACCEPTABLE)) {
             self.remember(read.service, None);

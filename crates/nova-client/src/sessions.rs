@@ -20,9 +20,6 @@ const REFUSED_PAUSE: Duration = Duration::from_secs(30);
 /// How long a failed early renewal is left alone while the old token still works.
 const RENEWAL_PAUSE: Duration = Duration::from_secs(10);
 
-/// A token that is refused this soon after it was made will not get better by another login.
-const TOO_YOUNG: Duration = Duration::from_secs(1);
-
 /// Keeps a session, and one that works.
 pub(crate) struct Sessions {
     options: CloudOptions,
@@ -61,13 +58,13 @@ impl Sessions {
         self.renew_early(session).await
     }
 
-    /// A session other than `refused`, whose token a service did not take.
+    /// A session other than `refused`, whose token a service did not take; `None` when another login would not help.
     pub(crate) async fn after_refusal(&self, refused: &Session) -> Result<Option<Arc<Session>>, Failure> {
         let current = self.look();
         if current.generation != refused.generation {
             return Ok(Some(current));
         }
-        if refused.began.elapsed() < TOO_YOUNG {
+        if refused.is_untried() {
             return Ok(None);
         }
         self.replace(refused).await.map(Some)

@@ -48,6 +48,8 @@ pub struct CloudApi {
     pub token_lifetime: Duration,
     /// Tokens of an earlier epoch are refused: one more revokes all tokens.
     pub token_epoch: u64,
+    /// For how many requests a token is good, for tests that need it to end between two of them.
+    pub token_requests: Option<u64>,
     /// Newest microversion of Nova, major and minor; the oldest is 2.1.
     pub compute_max: (u16, u16),
     /// Newest microversion of Placement, major and minor; the oldest is 1.0.
@@ -70,6 +72,7 @@ impl Default for CloudApi {
             placement_fault: Fault::None,
             token_lifetime: Duration::from_secs(3600),
             token_epoch: 0,
+            token_requests: None,
             compute_max: (2, 104),
             placement_max: (1, 39),
             page_limit: 1000,
@@ -87,6 +90,8 @@ pub struct Traffic {
     pub logins: u64,
     /// Logins that Keystone refused.
     pub refused_logins: u64,
+    /// Requests that Nova or Placement refused for their token.
+    pub unauthorized: u64,
     /// Requests that Nova received, misbehaving or not.
     pub compute: u64,
     /// Requests that Placement received, misbehaving or not.

@@ -111,8 +111,12 @@ impl OpenStack {
     /// Whether the request carries a good token.
     pub(super) fn is_authorized(&self, request: &Parts) -> bool {
         let token = request.headers.get("x-auth-token").and_then(|token| token.to_str().ok());
-        let epoch = self.fleet.cloud.read(|cloud| cloud.api.token_epoch);
-        token.is_some_and(|token| self.tokens.is_good(token, epoch))
+        let (epoch, most) = self.fleet.cloud.read(|cloud| (cloud.api.token_epoch, cloud.api.token_requests));
+        let good = token.is_some_and(|token| self.tokens.take(token, epoch, most));
+        if !good {
+            self.fleet.cloud.change(|cloud| cloud.traffic.unauthorized += 1);
+        }
+        good
     }
 
     /// URL of a path on this server.

@@ -19,6 +19,7 @@ pub(super) struct Tokens {
 struct Issued {
     expires: Instant,
     epoch: u64,
+    requests: u64,
 }
 
 impl Tokens {
@@ -30,13 +31,18 @@ impl Tokens {
         if issued.len() >= KEPT {
             issued.retain(|_, token| token.expires > now);
         }
-        issued.insert(token.clone(), Issued { expires: now + lifetime, epoch });
+        issued.insert(token.clone(), Issued { expires: now + lifetime, epoch, requests: 0 });
         token
     }
 
-    /// Whether a token is good in this epoch.
-    pub(super) fn is_good(&self, token: &str, epoch: u64) -> bool {
-        let issued = self.issued.lock().unwrap_or_else(PoisonError::into_inner);
-        issued.get(token).is_some_and(|token| token.expires > Instant::now() && token.epoch == epoch)
+    /// Takes a token for one request: whether it is good in this epoch and has not served `most` requests yet.
+    pub(super) fn take(&self, token: &str, epoch: u64, most: Option<u64>) -> bool {
+        let mut issued = self.issued.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(token) = issued.get_mut(token) else { return false };
+        let good = token.expires > Instant::now()
+            && token.epoch == epoch
+            && most.is_none_or(|most| token.requests < most);
+        token.requests += 1;
+        good
     }
 }

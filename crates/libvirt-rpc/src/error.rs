@@ -261,9 +261,9 @@ pub enum OpenError {
         peer: String,
         /// Its answer.
         #[source]
-        source: CallError,
+        source: RemoteError,
     },
-    /// The daemon could not open the driver, or a step before it failed.
+    /// The daemon could not open the driver.
     #[error("{peer} could not open `{uri}`")]
     Open {
         /// Where to.
@@ -271,6 +271,17 @@ pub enum OpenError {
         /// The driver that was asked for.
         uri: String,
         /// Its answer.
+        #[source]
+        source: RemoteError,
+    },
+    /// The connection ended, or what came made no sense, before it was open.
+    #[error("{peer} failed at {step}")]
+    Handshake {
+        /// Where to.
+        peer: String,
+        /// What was being waited for.
+        step: &'static str,
+        /// Why.
         #[source]
         source: CallError,
     },

@@ -66,13 +66,9 @@ impl Session {
         let mut ticks = ticks();
         while !self.client.closing {
             tokio::select! {
-                read = self.stream.read_buf(&mut buffer) => {
-                    if read? == 0 {
-                        return Ok(());
-                    }
-                    self.pings_unanswered = 0;
-                    self.take_frames(&mut buffer).await?;
-                }
+                // In this order: what happened before a call is told before its reply.
+                biased;
+                _ = ticks.tick() => self.ping().await?,
                 change = changes.recv() => match change {
                     Ok(HostChange::Faults) if self.fault().drops() => return Ok(()),
                     Ok(change) => self.tell(&change).await?,
@@ -81,7 +77,13 @@ impl Session {
                     }
                     Err(broadcast::error::RecvError::Closed) => return Ok(()),
                 },
-                _ = ticks.tick() => self.ping().await?,
+                read = self.stream.read_buf(&mut buffer) => {
+                    if read? == 0 {
+                        return Ok(());
+                    }
+                    self.pings_unanswered = 0;
+                    self.take_frames(&mut buffer).await?;
+                }
             }
         }
         self.stream.shutdown().await

@@ -133,6 +133,7 @@ impl Connection {
     /// # Errors
     /// When the daemon did not confirm. The connection is closed either way.
     pub async fn close(self) -> Result<(), CallError> {
+        self.session.begin_close();
         let told = self.call::<_, ()>(Procedure::ConnectClose, &()).await;
         self.session.close(CloseReason::ByCaller);
         told

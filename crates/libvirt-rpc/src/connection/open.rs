@@ -54,35 +54,35 @@ async fn open(
     tokio::spawn(transport::run(stream, Arc::clone(&session), frames, options.clone()));
     let mut connection = Connection {
         session,
-        call_timeout: options.call_timeout,
+        // The deadline of opening is that of the whole.
+        call_timeout: options.connect_timeout.saturating_mul(2),
         keepalive: false,
         _last_handle: last_handle,
     };
-
     *step = "its authentication";
-    authenticate(&connection, &peer).await?;
+    authenticate(&connection, &peer, step).await?;
     *step = "opening the driver";
-    open_driver(&mut connection, options).await.map_err(|source| OpenError::Open {
-        peer,
-        uri: options.uri.clone(),
-        source,
+    open_driver(&mut connection, options).await.map_err(|error| match error {
+        CallError::Refused { source, .. } => OpenError::Open { peer, uri: options.uri.clone(), source },
+        source => OpenError::Handshake { peer, step, source },
     })?;
+    connection.call_timeout = options.call_timeout;
     Ok((connection, events))
 }
 
-async fn authenticate(connection: &Connection, peer: &str) -> Result<(), OpenError> {
+async fn authenticate(connection: &Connection, peer: &str, step: &'static str) -> Result<(), OpenError> {
     let peer = || peer.to_owned();
-    let List(types): List<i32, 20> = connection
-        .call(Procedure::AuthList, &())
-        .await
-        .map_err(|source| OpenError::AuthRefused { peer: peer(), source })?;
+    let failed = |error| match error {
+        CallError::Refused { source, .. } => OpenError::AuthRefused { peer: peer(), source },
+        source => OpenError::Handshake { peer: peer(), step, source },
+    };
+    let List(types): List<i32, 20> = connection.call(Procedure::AuthList, &()).await.map_err(failed)?;
     if types.is_empty() || types.contains(&AUTH_NONE) {
         return Ok(());
     }
     if types.contains(&AUTH_POLKIT) {
         // One call; the daemon asks polkit about the process at the other end of the unix socket.
-        let asked = connection.call::<_, i32>(Procedure::AuthPolkit, &()).await;
-        return asked.map(|_| ()).map_err(|source| OpenError::AuthRefused { peer: peer(), source });
+        return connection.call::<_, i32>(Procedure::AuthPolkit, &()).await.map(|_| ()).map_err(failed);
     }
     Err(OpenError::AuthUnsupported { peer: peer(), offered: describe_auth(connection, &types).await })
 }

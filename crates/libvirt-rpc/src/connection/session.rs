@@ -32,6 +32,8 @@ pub(super) struct Session {
     closed: watch::Sender<Option<CloseReason>>,
     pub(super) ended: CancellationToken,
     keepalive: AtomicBool,
+    /// This side has told the daemon that it goes; the daemon's end is then ours.
+    closing: AtomicBool,
     seen: Seen,
 }
 
@@ -69,6 +71,7 @@ impl Session {
             closed: watch::Sender::new(None),
             ended: CancellationToken::new(),
             keepalive: AtomicBool::new(false),
+            closing: AtomicBool::new(false),
             seen: Seen::default(),
         };
         (Arc::new(session), frames, events)
@@ -166,8 +169,14 @@ impl Session {
         }
     }
 
+    /// This side is about to close: whatever ends the connection now, this side did.
+    pub(super) fn begin_close(&self) {
+        self.closing.store(true, Ordering::Relaxed);
+    }
+
     /// Ends the connection; the first reason stays.
     pub(super) fn close(&self, reason: CloseReason) {
+        let reason = if self.closing.load(Ordering::Relaxed) { CloseReason::ByCaller } else { reason };
         self.closed.send_if_modified(|closed| {
             let first = closed.is_none();
             closed.get_or_insert(reason);

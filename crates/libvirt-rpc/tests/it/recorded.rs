@@ -1,0 +1,1 @@
+//! Frames recorded from real daemons.

@@ -201,7 +201,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(128))]
+        #![proptest_config(crate::property::few(128))]
 
         #[test]
         fn any_split_of_a_stream_gives_the_same_objects(texts in prop::collection::vec("[ -~]{0,12}", 1..6), at in prop::collection::vec(any::<prop::sample::Index>(), 0..8)) {

@@ -36,6 +36,8 @@ pub mod switch;
 pub mod unixctl;
 
 mod endpoint;
+#[cfg(test)]
+mod property;
 
 pub use connect::{BoxedStream, ConnectError, Connecting, Connector, Stream};
 pub use endpoint::{Endpoint, EndpointError};

@@ -9,6 +9,7 @@
 //!
 //! Texts of errors are those of the real daemons, because clients are written against them.
 
+mod cells;
 mod openflow;
 mod ovsdb;
 mod rows;

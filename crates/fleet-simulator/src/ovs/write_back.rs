@@ -10,9 +10,9 @@ use uuid::Uuid;
 
 use crate::model::{Bond, Bridge, Interface, InterfaceKind, Port, Switch};
 
+use super::cells::atoms;
 use super::rows::{ROOT, Row, Tables};
 use super::schema::OPEN_VSWITCH;
-use super::transact::atoms;
 
 /// Removes rows of non-root tables that no row refers to, again and again until none is left.
 pub(super) fn collect(tables: &mut Tables) {

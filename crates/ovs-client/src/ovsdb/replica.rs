@@ -146,7 +146,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(64))]
+        #![proptest_config(crate::property::few(64))]
 
         /// The count follows the rows whatever the order of changes, repeated inserts and deletes of nothing included.
         #[test]

@@ -18,7 +18,7 @@ use crate::json::JsonObjects;
 use crate::rpc::{self, Message, RemoteError};
 
 use super::monitor::Cell;
-use super::{Closed, Options};
+use super::{Closed, Options, ReplicaError};
 
 /// The id of our own probes; requests use numbers.
 const PROBE: &str = "ovs-client";
@@ -138,8 +138,9 @@ impl Session {
     }
 
     fn update(&self, params: Json) -> Result<(), Closed> {
-        let Json::Array(params) = params else { return Ok(()) };
-        let Ok([Json::String(id), tables]) = <[Json; 2]>::try_from(params) else { return Ok(()) };
+        let malformed = Closed::Replica(ReplicaError::Syntax("parameters are not a monitor and tables"));
+        let Json::Array(params) = params else { return Err(malformed) };
+        let Ok([Json::String(id), tables]) = <[Json; 2]>::try_from(params) else { return Err(malformed) };
         let cell = self.lock().monitors.get(&id).cloned();
         // An update of a monitor that was just dropped is of no interest to anybody.
         cell.map_or(Ok(()), |cell| cell.update(tables).map_err(Closed::from))

@@ -240,7 +240,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(128))]
+        #![proptest_config(crate::property::few(128))]
 
         #[test]
         fn what_is_written_is_read_back(atoms in prop::collection::vec(atom(), 0..5), pairs in prop::collection::vec((atom(), atom()), 0..5)) {

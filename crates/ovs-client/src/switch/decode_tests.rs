@@ -26,8 +26,8 @@ fn with_interface(interface: &Json) -> Json {
     })
 }
 
-fn interface(interface: Json) -> Interface {
-    let switch = picture(&with_interface(&interface));
+fn interface(interface: &Json) -> Interface {
+    let switch = picture(&with_interface(interface));
     assert_eq!(switch.unreadable, Vec::<String>::new());
     switch.interfaces().next().unwrap().clone()
 }
@@ -43,7 +43,7 @@ fn sets_of_one_are_read_as_sets() {
 
 #[test]
 fn an_ofport_is_absent_minus_one_or_a_number_bare_or_in_a_set() {
-    let ofport = |json: Json| interface(json!({"name": "i", "ofport": json})).ofport;
+    let ofport = |json: Json| interface(&json!({"name": "i", "ofport": json})).ofport;
     assert_eq!(ofport(json!(["set", []])), None);
     assert_eq!(ofport(json!(3)), Some(3));
     assert_eq!(ofport(json!(["set", [3]])), Some(3));
@@ -52,7 +52,7 @@ fn an_ofport_is_absent_minus_one_or_a_number_bare_or_in_a_set() {
 
 #[test]
 fn what_a_broken_interface_does_not_say_is_absent() {
-    let broken = interface(json!({
+    let broken = interface(&json!({
         "name": "tbmiss", "type": "", "ofport": -1, "error": "could not open network device tbmiss (No such device)",
         "admin_state": ["set", []], "link_state": ["set", []], "mac_in_use": ["set", []], "mtu": ["set", []], "ifindex": 0,
     }));
@@ -132,13 +132,13 @@ fn a_reference_to_a_row_that_is_not_there_is_named() {
 #[test]
 fn taps_tunnels_and_bridge_ports_are_not_physical() {
     let kind = |kind: &str, driver: &str| {
-        interface(json!({"name": "i", "type": kind, "status": ["map", [["driver_name", driver]]]}))
+        interface(&json!({"name": "i", "type": kind, "status": ["map", [["driver_name", driver]]]}))
             .is_physical()
     };
     assert!(kind("", "ixgbe") && kind("system", "veth") && kind("dpdk", "net_mlx5"));
     assert!(!kind("", "tun") && !kind("internal", "x") && !kind("geneve", "x") && !kind("patch", "x"));
     assert!(
-        !interface(json!({"name": "i", "type": "", "external_ids": ["map", [["iface-id", "p"]]]}))
+        !interface(&json!({"name": "i", "type": "", "external_ids": ["map", [["iface-id", "p"]]]}))
             .is_physical()
     );
 }
@@ -157,7 +157,7 @@ fn any_value() -> impl Strategy<Value = Json> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(crate::property::few(64))]
 
     #[test]
     fn no_rows_make_the_picture_fail(values in prop::collection::vec(any_value(), 40)) {

@@ -206,7 +206,7 @@ member tva1: disabled
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(128))]
+        #![proptest_config(crate::property::few(128))]
 
         #[test]
         fn no_text_makes_it_panic_or_grow(lines in prop::collection::vec(prop_oneof!["---- [ -~]{0,5} ----", "(member|slave) [a-z:]{0,4}: ?[a-z]{0,8}", "  active (member|slave)", ".{0,20}", "active member mac: .{0,9}"], 0..30)) {

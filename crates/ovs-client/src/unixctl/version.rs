@@ -79,7 +79,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(64))]
+        #![proptest_config(crate::property::few(64))]
 
         #[test]
         fn no_bytes_make_it_panic(text in prop::collection::vec(any::<u8>(), 0..100)) {

@@ -11,6 +11,7 @@ mod faults;
 mod flows;
 mod hostile;
 mod peer;
+mod relay;
 mod scratch;
 mod scripted;
 mod sockets;

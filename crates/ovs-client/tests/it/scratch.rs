@@ -5,9 +5,9 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use ovs_client::Endpoint;
-use ovs_client::ovsdb::{Closed, Connection, Error, Options, Transaction};
+use ovs_client::ovsdb::{Closed, Connection, Error, Options, Transaction, Value};
 use ovs_client::switch::{DATABASE, SwitchView};
-use ovs_client::unixctl::{self, Program, Target};
+use ovs_client::unixctl::{self, ConnectionStatus, Program, Target};
 use tokio::process::{Child, Command};
 
 use crate::peer::{TestBridge, eventually};
@@ -125,4 +125,43 @@ async fn a_frozen_server_is_noticed_by_probes_and_by_unixctl_deadlines() {
     assert!(matches!(error, unixctl::Error::Deadline { .. }), "{error:?}");
     server.signal("CONT").await;
     target.call("ovsdb-server/list-dbs", &[], &unixctl::Options::default()).await.unwrap();
+}
+
+#[tokio::test]
+async fn an_ovn_controller_that_reaches_no_southbound_database_says_not_connected() {
+    let directory = tempfile::tempdir().unwrap();
+    let Some(server) = Server::start(directory.path()).await else { return };
+    let connection = Connection::connect(&server.endpoint(), &Options::default()).await.unwrap();
+    // Port 1 of loopback: nobody listens there.
+    let settings = [
+        ("system-id", "scratch"),
+        ("ovn-remote", "tcp:127.0.0.1:1"),
+        ("ovn-encap-type", "geneve"),
+        ("ovn-encap-ip", "127.0.0.1"),
+    ];
+    let root = Transaction::default().insert(DATABASE, "root", &[("external_ids", Value::map(settings))]);
+    connection.transact(DATABASE, &root).await.unwrap();
+    let started = Command::new("ovn-controller")
+        .arg(server.endpoint().to_string())
+        .env("OVS_RUNDIR", directory.path())
+        .env("OVN_RUNDIR", directory.path())
+        .stderr(Stdio::null())
+        .kill_on_drop(true)
+        .spawn();
+    let Ok(_controller) = started else {
+        println!("skipped: ovn-controller is not installed");
+        return;
+    };
+    let options = unixctl::Options::default();
+    // It writes no pid file: the socket is found by its name.
+    let asked = async {
+        loop {
+            match Target::find(directory.path(), Program::OvnController, &options).await {
+                Ok(target) => return target.call("connection-status", &[], &options).await.unwrap(),
+                Err(_) => tokio::time::sleep(Duration::from_millis(20)).await,
+            }
+        }
+    };
+    let text = tokio::time::timeout(Duration::from_secs(10), asked).await.unwrap();
+    assert_eq!(ConnectionStatus::parse(text.as_bytes()), ConnectionStatus::NotConnected, "{text:?}");
 }

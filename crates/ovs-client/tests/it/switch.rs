@@ -141,6 +141,24 @@ async fn a_bond_is_seen_with_its_members_and_bond_show_tells_which_carry_traffic
         peer.set_link("ovc-b", "ovc-m1", false).await;
         eventually(&view, "the other member took over", active("ovc-m0")).await;
         assert_eq!(bond_status(&peer).await.active_member.as_deref(), Some("ovc-m0"));
+
+        let lacp = Transaction::default().update(
+            "Port",
+            &[Condition::equal("name", "ovc-b")],
+            &[("lacp", "active".into())],
+        );
+        view.connection().transact(DATABASE, &lacp).await.unwrap();
+        let told = async {
+            loop {
+                match bond_status(&peer).await.lacp {
+                    Some(unixctl::LacpStatus::Off) => tokio::task::yield_now().await,
+                    told => return told,
+                }
+            }
+        };
+        let told = tokio::time::timeout(Duration::from_secs(10), told).await.unwrap();
+        let known = [Some(unixctl::LacpStatus::Configured), Some(unixctl::LacpStatus::Negotiated)];
+        assert!(known.contains(&told), "{told:?}");
         bridge.remove(&view).await;
     }
 }

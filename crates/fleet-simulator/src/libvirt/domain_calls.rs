@@ -200,6 +200,7 @@ fn destroy(host: &Host, arguments: &[u8]) -> Result<Vec<u8>, Failure> {
     let domain: DomainRef = read(arguments)?;
     host.change(|state, happened| {
         let known = active(state.domains.get_mut(&domain.uuid), domain.uuid)?;
+        happened.push(lifecycle(known, 6, 2));
         known.deactivate(DomainState { state: 5, reason: 2 });
         happened.push(lifecycle(known, 5, 1));
         if !known.persistent {

@@ -3,10 +3,10 @@
 use libvirt_rpc::wire::{Procedure, WireError};
 use uuid::Uuid;
 
-/// `VIR_FROM_RPC`, `VIR_FROM_QEMU`, `VIR_FROM_REMOTE` … the part of libvirt that speaks.
+/// `virErrorDomain`, the part of libvirt that speaks, as libvirtd 9.0 was seen to send it.
 const FROM_RPC: i32 = 7;
 const FROM_QEMU: i32 = 10;
-const FROM_REMOTE: i32 = 13;
+const FROM_DOMAIN: i32 = 20;
 const FROM_NONE: i32 = 0;
 /// `VIR_ERR_ERROR`.
 const LEVEL_ERROR: i32 = 2;
@@ -60,14 +60,15 @@ impl Failure {
             | Self::UnknownProcedure(_)
             | Self::MalformedArguments
             | Self::ReplyTooLarge => (39, FROM_RPC),
-            Self::NotOpen | Self::AlreadyOpen | Self::UnknownCallback(_) => (1, FROM_REMOTE),
+            Self::NotOpen | Self::AlreadyOpen | Self::UnknownEvent(_) | Self::UnknownCallback(_) => {
+                (1, FROM_RPC)
+            }
             Self::NoDriver(_) => (5, FROM_NONE),
-            Self::ReadOnly(_) => (29, FROM_NONE),
+            Self::ReadOnly(_) => (29, FROM_DOMAIN),
             Self::NoDomain(_) | Self::NoDomainNamed(_) => (42, FROM_QEMU),
             Self::Invalid(_) => (55, FROM_QEMU),
             Self::AlreadyExists(_) => (9, FROM_QEMU),
             Self::BadXml(_) => (27, FROM_QEMU),
-            Self::UnknownEvent(_) => (8, FROM_REMOTE),
         }
     }
 
@@ -79,7 +80,7 @@ impl Failure {
             Self::UnknownProcedure(procedure) => format!("unknown procedure: {procedure}"),
             Self::MalformedArguments => "Unable to decode message payload".to_owned(),
             Self::ReplyTooLarge => "Unable to encode message payload".to_owned(),
-            Self::NotOpen => "internal error: connection not open".to_owned(),
+            Self::NotOpen => "internal error: hypervisor connection not open".to_owned(),
             Self::AlreadyOpen => "internal error: connection already open".to_owned(),
             Self::NoDriver(uri) => format!("no connection driver available for {uri}"),
             Self::ReadOnly(procedure) => {
@@ -90,8 +91,8 @@ impl Failure {
             Self::Invalid(why) => format!("Requested operation is not valid: {why}"),
             Self::AlreadyExists(name) => format!("operation failed: domain '{name}' already exists"),
             Self::BadXml(why) => format!("XML error: {why}"),
-            Self::UnknownEvent(kind) => format!("invalid argument: unsupported event ID {kind}"),
-            Self::UnknownCallback(id) => format!("internal error: callback ID {id} not found"),
+            Self::UnknownEvent(kind) => format!("internal error: unsupported event ID {kind}"),
+            Self::UnknownCallback(id) => format!("internal error: domain event callback {id} not registered"),
         }
     }
 }

@@ -46,6 +46,8 @@ pub(super) fn before_open(
 fn open(client: &mut Client, arguments: &[u8]) -> Result<Vec<u8>, Failure> {
     let (uri, flags): (Option<String>, u32) = read(arguments)?;
     if client.open {
+        // As libvirtd does: the driver that was open is closed, too.
+        client.open = false;
         return Err(Failure::AlreadyOpen);
     }
     match uri.as_deref() {

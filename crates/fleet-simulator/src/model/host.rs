@@ -142,8 +142,9 @@ impl Host {
             };
             state.next_domain_id += 1;
             domain.activate(id, DomainState::BOOTED);
-            happened.push(lifecycle(domain, 2, 0));
+            // In the order in which the QEMU driver tells it.
             happened.push(lifecycle(domain, 4, 0));
+            happened.push(lifecycle(domain, 2, 0));
             true
         })
     }

@@ -173,18 +173,19 @@ fn finish(from: &Host, to: &Host, uuid: Uuid, started: Instant) -> bool {
         if let Some(domain) = state.domains.get_mut(&uuid) {
             complete(domain, elapsed_ms);
             domain.state = DomainState::MIGRATED_IN;
+            if domain.persistent {
+                happened.push(lifecycle(domain, 0, 0));
+            }
             happened.push(lifecycle(domain, 4, 1));
         }
     });
     from.change(|state, happened| {
         if let Some(mut gone) = state.domains.remove(&uuid) {
             complete(&mut gone, elapsed_ms);
-            happened.push(HostChange::JobCompleted(Box::new(gone.clone())));
             gone.deactivate(DomainState::SHUTOFF_MIGRATED);
+            // No "undefined" follows, though the domain is gone: so does libvirtd 9.0 with --undefinesource.
             happened.push(lifecycle(&gone, 5, 3));
-            if gone.persistent {
-                happened.push(lifecycle(&gone, 1, 0));
-            }
+            happened.push(HostChange::JobCompleted(Box::new(gone)));
         }
     });
     true

@@ -134,14 +134,14 @@ async fn a_migration_is_followed_from_both_ends() {
     let old_call = here.job_info(&domain).await.unwrap();
     assert_eq!((old_call.kind, old_call.memory_total()), (JobKind::Unbounded, out.memory_total()));
 
+    wait_for(&mut arriving, lifecycle(uuid, LifecycleEvent::Resumed(ResumedDetail::Migrated))).await;
+    wait_for(&mut leaving, lifecycle(uuid, LifecycleEvent::Stopped(StoppedDetail::Migrated))).await;
     let completed = wait_for(&mut leaving, |event| match event {
         Event::JobCompleted { job, .. } => Some(job.clone()),
         _ => None,
     });
     let completed = completed.await;
     assert_eq!((completed.kind, completed.memory_remaining()), (JobKind::Completed, Some(0)));
-    wait_for(&mut leaving, lifecycle(uuid, LifecycleEvent::Stopped(StoppedDetail::Migrated))).await;
-    wait_for(&mut arriving, lifecycle(uuid, LifecycleEvent::Resumed(ResumedDetail::Migrated))).await;
     assert!(moving.await.unwrap());
     assert!(here.domain_state(&domain).await.unwrap_err().is_no_domain());
     assert!(there.domain_state(&domain).await.unwrap().is_running());

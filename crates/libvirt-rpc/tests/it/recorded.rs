@@ -1,1 +1,366 @@
-//! Frames recorded from real daemons.
+//! Frames and documents recorded from real daemons, read without them.
+//!
+//! `data/*.frames` holds one frame per line, name and hexadecimal bytes. To record anew, with the rig up:
+//! `cargo test -p libvirt-rpc --test it -- --ignored record_from_the_rig`. It starts a domain without disks on the first host,
+//! asks about it, migrates it slowly to the second, and keeps the answers and events.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use libvirt_rpc::wire::{
+    HEADER_BYTES, Header, KEEPALIVE_PROGRAM, LENGTH_BYTES, List, MessageKind, MessageStatus, Procedure,
+    WireError, Xdr, decode, encode, encode_frame, parse_frame,
+};
+use libvirt_rpc::xml::{Capabilities, DomainCapabilities, DomainXml};
+use libvirt_rpc::{
+    DomainInfo, DomainRef, DomainState, ErrorCode, Event, JobKind, JobOperation, JobStats, LifecycleEvent,
+    NodeInfo, RemoteError, RunningReason, StoppedDetail, SuspendedDetail, TypedValue, Version,
+};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use crate::target::{rig_hosts, simulator_tcp, unique};
+
+const FRAMES: &str = include_str!("data/libvirtd-9.0.0.frames");
+const CAPABILITIES: &str = include_str!("data/capabilities-9.0.0.xml");
+const DOMAIN_CAPABILITIES: &str = include_str!("data/domain-capabilities-9.0.0.xml");
+const DOMAIN: &str = include_str!("data/domain-9.0.0.xml");
+
+fn frames() -> BTreeMap<&'static str, Vec<u8>> {
+    let lines = FRAMES.lines().filter(|line| !line.starts_with('#'));
+    lines.filter_map(|line| line.split_once(' ')).map(|(name, digits)| (name, bytes(digits))).collect()
+}
+
+fn bytes(digits: &str) -> Vec<u8> {
+    let pairs = digits.as_bytes().chunks(2);
+    pairs.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap()).collect()
+}
+
+fn frame(name: &str) -> (Header, Vec<u8>) {
+    let frame = frames().remove(name).unwrap_or_else(|| panic!("no frame {name}"));
+    let (header, length) = parse_frame(&frame).unwrap().expect("a whole frame");
+    assert_eq!(length, frame.len());
+    (header, frame[LENGTH_BYTES + HEADER_BYTES..].to_vec())
+}
+
+fn reply<T: Xdr>(name: &str) -> T {
+    let (header, payload) = frame(name);
+    assert_eq!((header.kind, header.status), (MessageKind::Reply, MessageStatus::Ok));
+    decode(&payload).unwrap()
+}
+
+fn refusal(name: &str) -> RemoteError {
+    let (header, payload) = frame(name);
+    assert_eq!((header.kind, header.status), (MessageKind::Reply, MessageStatus::Error));
+    decode::<WireError>(&payload).unwrap().into()
+}
+
+fn event(name: &str) -> Event {
+    let (header, payload) = frame(name);
+    assert_eq!(header.kind, MessageKind::Message);
+    Event::parse(header.procedure, &payload).unwrap().expect("a known event")
+}
+
+#[test]
+fn answers_about_the_host_are_read() {
+    assert_eq!(reply::<List<i32, 20>>("auth_list"), List(vec![0]));
+    assert_eq!(Version::from_raw(reply("lib_version")).to_string(), "9.0.0");
+    assert_eq!(Version::from_raw(reply("version")).to_string(), "7.2.22");
+    assert_eq!(reply::<String>("type"), "QEMU");
+    let node: NodeInfo = reply("node_info");
+    assert_eq!(node.model, "x86_64");
+    assert!(node.cpus > 0 && node.memory_kib > 0);
+}
+
+#[test]
+fn answers_about_a_domain_are_read() {
+    let domain: DomainRef = reply("create_xml");
+    let (List(domains), count): (List<DomainRef, 16_384>, u32) = reply("list_all_domains");
+    assert!(domains.contains(&domain), "{domains:?}");
+    assert_eq!(domains.len(), count as usize);
+    let (state, reason) = reply("get_state");
+    assert_eq!(DomainState::from_raw(state, reason), DomainState::Running(RunningReason::Booted));
+    let info: DomainInfo = reply("get_info");
+    assert_eq!((info.state, info.vcpus, info.max_memory_kib), (1, 1, 128 * 1024));
+    assert_eq!(reply::<JobStats>("job_stats_none").kind, JobKind::None);
+    let records: List<(DomainRef, List<(String, TypedValue), 4096>), 16_384> = reply("all_domain_stats");
+    let (_, List(params)) = records.0.iter().find(|(about, _)| *about == domain).unwrap();
+    assert!(
+        params.iter().any(|(name, value)| name == "state.state" && value.as_u64() == Some(1)),
+        "{params:?}"
+    );
+}
+
+#[test]
+fn a_running_migration_is_read() {
+    let job: JobStats = reply("job_stats_migrating");
+    assert_eq!((job.kind, job.operation), (JobKind::Unbounded, Some(JobOperation::MigrationOut)));
+    assert!(job.time_elapsed_ms().is_some() && job.memory_total().is_some(), "{job:?}");
+    assert!(job.memory_remaining() <= job.memory_total());
+    let Event::MigrationIteration { iteration, .. } = event("event_migration_iteration") else {
+        panic!("another event")
+    };
+    assert!(iteration >= 1);
+    let Event::JobCompleted { job, .. } = event("event_job_completed") else { panic!("another event") };
+    assert_eq!((job.kind, job.operation), (JobKind::Completed, Some(JobOperation::MigrationOut)));
+    assert!(job.downtime_ms().is_some(), "{job:?}");
+}
+
+#[test]
+fn the_life_cycle_of_a_migration_is_read() {
+    let lifecycle = |name| match event(name) {
+        Event::Lifecycle { event, .. } => event,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(lifecycle("event_suspended"), LifecycleEvent::Suspended(SuspendedDetail::Migrated));
+    assert_eq!(lifecycle("event_stopped"), LifecycleEvent::Stopped(StoppedDetail::Migrated));
+}
+
+#[test]
+fn keepalive_of_a_real_daemon_is_a_ping() {
+    let (header, payload) = frame("ping");
+    assert_eq!(header, Header::keepalive(libvirt_rpc::wire::KeepaliveProcedure::Ping));
+    assert!(payload.is_empty());
+}
+
+#[test]
+fn refusals_of_a_real_daemon_are_told_apart() {
+    assert!(refusal("error_no_domain").is_no_domain());
+    assert!(refusal("error_unknown_procedure").is_unsupported());
+    assert!(refusal("error_unsupported").is_unsupported());
+    assert!(refusal("error_read_only").is_denied());
+    assert_eq!(refusal("error_unknown_event").code, ErrorCode::Internal);
+    assert_eq!(refusal("error_not_open").code, ErrorCode::Internal);
+}
+
+#[test]
+fn documents_of_a_real_daemon_are_read() {
+    let capabilities = Capabilities::parse(CAPABILITIES).unwrap();
+    assert_eq!(capabilities.arch.as_deref(), Some("x86_64"));
+    assert_eq!((capabilities.cells.len(), capabilities.cpus()), (1, Some(2)));
+    assert!(capabilities.memory_kib().unwrap() > 1024 * 1024);
+    let domain_capabilities = DomainCapabilities::parse(DOMAIN_CAPABILITIES).unwrap();
+    assert_eq!(domain_capabilities.domain_type.as_deref(), Some("kvm"));
+    assert!(domain_capabilities.devices.iter().any(|word| word == "disk/virtio"));
+    assert!(domain_capabilities.cpu_modes.iter().any(|word| word == "mode/host-model"));
+    assert!(domain_capabilities.features.iter().any(|word| word == "vmcoreinfo"));
+    let domain = DomainXml::parse(DOMAIN).unwrap();
+    assert_eq!((domain.vcpus, domain.memory_kib), (Some(1), Some(128 * 1024)));
+}
+
+/// A client judged by the simulator's errors must be judged by the right ones.
+#[tokio::test]
+async fn the_simulator_refuses_with_the_codes_of_a_real_daemon() {
+    let target = simulator_tcp().await.pop().unwrap();
+    let libvirt_rpc::Endpoint::Tcp { host, port } = &target.endpoint else { panic!("TCP") };
+    let mut simulated = Wire::connect(host, *port).await;
+    let mut refusals = Vec::new();
+    simulated.refuse_everything(&mut refusals).await;
+    assert!(!refusals.is_empty());
+    let mut differences = Vec::new();
+    for (name, frame) in refusals {
+        let (_, real) = self::frame(name);
+        let real: WireError = decode(&real).unwrap();
+        let simulated: WireError = decode(&frame[LENGTH_BYTES + HEADER_BYTES..]).unwrap();
+        if (simulated.code, simulated.domain) != (real.code, real.domain) {
+            differences.push((name, simulated, real));
+        }
+    }
+    assert!(differences.is_empty(), "{differences:#?}");
+}
+
+/// A connection that keeps what it sees.
+struct Wire {
+    stream: TcpStream,
+    serial: u32,
+    messages: Vec<Vec<u8>>,
+}
+
+type Named = Vec<(&'static str, Vec<u8>)>;
+
+impl Wire {
+    async fn connect(host: &str, port: u16) -> Self {
+        let stream = TcpStream::connect((host, port)).await.unwrap();
+        Self { stream, serial: 0, messages: Vec::new() }
+    }
+
+    async fn read(&mut self) -> Vec<u8> {
+        let length = self.stream.read_u32().await.unwrap();
+        let mut frame = length.to_be_bytes().to_vec();
+        frame.resize(length as usize, 0);
+        self.stream.read_exact(&mut frame[LENGTH_BYTES..]).await.unwrap();
+        frame
+    }
+
+    /// The reply to a call; what comes before it goes to the messages.
+    async fn call(&mut self, procedure: Procedure, arguments: &impl Xdr) -> Vec<u8> {
+        self.serial += 1;
+        let header = Header::remote(MessageKind::Call, procedure.raw(), self.serial);
+        self.stream.write_all(&encode_frame(&header, &encode(arguments)).unwrap()).await.unwrap();
+        loop {
+            let frame = self.read().await;
+            if parse_frame(&frame).unwrap().unwrap().0.kind == MessageKind::Reply {
+                return frame;
+            }
+            self.messages.push(frame);
+        }
+    }
+
+    async fn open(&mut self, flags: u32) {
+        self.call(Procedure::ConnectOpen, &(Some("qemu:///system".to_owned()), flags)).await;
+    }
+
+    /// Does on a fresh connection what a daemon refuses, opening it read-only on the way.
+    async fn refuse_everything(&mut self, to: &mut Named) {
+        to.push(("error_not_open", self.call(Procedure::ConnectGetHostname, &()).await));
+        self.open(1).await;
+        let nobody = DomainRef::from(uuid::Uuid::from_u128(1));
+        to.push(("error_no_domain", self.call(Procedure::DomainGetState, &(nobody.clone(), 0_u32)).await));
+        to.push(("error_no_domain_of_uuid", self.call(Procedure::DomainLookupByUuid, &nobody.uuid).await));
+        to.push((
+            "error_no_domain_of_name",
+            self.call(Procedure::DomainLookupByName, &"nobody".to_owned()).await,
+        ));
+        to.push(("error_unknown_procedure", self.call(Procedure::Other(9_999), &()).await));
+        to.push(("error_malformed_arguments", self.call(Procedure::DomainGetState, &1_u32).await));
+        let everywhere = None::<DomainRef>;
+        let register = Procedure::ConnectDomainEventCallbackRegisterAny;
+        to.push(("error_unknown_event", self.call(register, &(1_000, everywhere)).await));
+        let deregister = Procedure::ConnectDomainEventCallbackDeregisterAny;
+        to.push(("error_unknown_callback", self.call(deregister, &77).await));
+        to.push((
+            "error_read_only",
+            self.call(Procedure::DomainCreateXml, &("<domain/>".to_owned(), 0_u32)).await,
+        ));
+        to.push(("error_already_open", self.call(Procedure::ConnectOpen, &(None::<String>, 0_u32)).await));
+    }
+}
+
+#[tokio::test]
+#[ignore = "writes tests/it/data; needs the rig"]
+async fn record_from_the_rig() {
+    let hosts = rig_hosts();
+    let [(_, from), (_, to), ..] = &hosts[..] else { return };
+    let mut frames = Named::new();
+    Wire::connect(from, 16_509).await.refuse_everything(&mut frames).await;
+    let mut test_driver = Wire::connect(from, 16_509).await;
+    test_driver.call(Procedure::ConnectOpen, &(Some("test:///default".to_owned()), 0_u32)).await;
+    let test = DomainRef::from(uuid::Uuid::from_u128(0x6695_eb01_f6a4_8304_79aa_97f2_502e_193f));
+    frames.push(("error_unsupported", test_driver.call(Procedure::DomainGetJobStats, &(test, 0_u32)).await));
+    record_host(from, &mut frames).await;
+    record_domain(from, to, &mut frames).await;
+
+    let mut text = "# Frames of libvirtd 9.0.0 with QEMU 7.2 (Debian 12), recorded from the rig by `record_from_the_rig`.\n".to_owned();
+    for (name, frame) in frames {
+        let digits: String = frame.iter().map(|byte| format!("{byte:02x}")).collect();
+        writeln!(text, "{name} {digits}").unwrap();
+    }
+    std::fs::write(data().join("libvirtd-9.0.0.frames"), text).unwrap();
+}
+
+fn data() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/it/data")
+}
+
+fn write_document(name: &str, frame: &[u8]) {
+    let text: String = decode(&frame[LENGTH_BYTES + HEADER_BYTES..]).unwrap();
+    std::fs::write(data().join(name), text).unwrap();
+}
+
+async fn record_host(host: &str, frames: &mut Named) {
+    let mut wire = Wire::connect(host, 16_509).await;
+    frames.push(("auth_list", wire.call(Procedure::AuthList, &()).await));
+    wire.call(Procedure::ConnectSupportsFeature, &10).await;
+    wire.open(0).await;
+    frames.push(("type", wire.call(Procedure::ConnectGetType, &()).await));
+    frames.push(("lib_version", wire.call(Procedure::ConnectGetLibVersion, &()).await));
+    frames.push(("version", wire.call(Procedure::ConnectGetVersion, &()).await));
+    frames.push(("node_info", wire.call(Procedure::NodeGetInfo, &()).await));
+    write_document("capabilities-9.0.0.xml", &wire.call(Procedure::ConnectGetCapabilities, &()).await);
+    let any = (None::<String>, None::<String>, None::<String>, None::<String>, 0_u32);
+    write_document(
+        "domain-capabilities-9.0.0.xml",
+        &wire.call(Procedure::ConnectGetDomainCapabilities, &any).await,
+    );
+    let ping = wire.read().await;
+    assert_eq!(parse_frame(&ping).unwrap().unwrap().0.program, KEEPALIVE_PROGRAM);
+    frames.push(("ping", ping));
+}
+
+async fn record_domain(from: &str, to: &str, frames: &mut Named) {
+    let mut wire = Wire::connect(from, 16_509).await;
+    wire.open(0).await;
+    for kind in [0, 20, 21] {
+        wire.call(Procedure::ConnectDomainEventCallbackRegisterAny, &(kind, None::<DomainRef>)).await;
+    }
+    let name = unique("recorded");
+    let xml = format!(
+        "<domain type='qemu'><name>{name}</name><memory unit='MiB'>128</memory><vcpu>1</vcpu>\
+         <os><type arch='x86_64'>hvm</type></os></domain>"
+    );
+    let created = wire.call(Procedure::DomainCreateXml, &(xml, 0_u32)).await;
+    let domain: DomainRef = decode(&created[LENGTH_BYTES + HEADER_BYTES..]).unwrap();
+    frames.push(("create_xml", created));
+    frames.push(("list_all_domains", wire.call(Procedure::ConnectListAllDomains, &(1, 0_u32)).await));
+    frames.push(("get_state", wire.call(Procedure::DomainGetState, &(domain.clone(), 0_u32)).await));
+    frames.push(("get_info", wire.call(Procedure::DomainGetInfo, &domain).await));
+    let one = (List::<_, 16_384>(vec![domain.clone()]), 0_u32, 0x2000_0000_u32);
+    frames.push(("all_domain_stats", wire.call(Procedure::ConnectGetAllDomainStats, &one).await));
+    write_document(
+        "domain-9.0.0.xml",
+        &wire.call(Procedure::DomainGetXmlDesc, &(domain.clone(), 0_u32)).await,
+    );
+    frames.push(("job_stats_none", wire.call(Procedure::DomainGetJobStats, &(domain.clone(), 0_u32)).await));
+
+    let mut migration = migrate(from, to, &name);
+    loop {
+        let stats = wire.call(Procedure::DomainGetJobStats, &(domain.clone(), 0_u32)).await;
+        let running = decode::<JobStats>(&stats[LENGTH_BYTES + HEADER_BYTES..]).unwrap();
+        if running.kind == JobKind::Unbounded && running.memory_iteration() >= Some(1) {
+            frames.push(("job_stats_migrating", stats));
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    assert!(migration.wait().await.unwrap().success());
+    wire.call(Procedure::ConnectGetLibVersion, &()).await;
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    wire.call(Procedure::ConnectGetLibVersion, &()).await;
+    for message in std::mem::take(&mut wire.messages) {
+        let (header, _) = parse_frame(&message).unwrap().unwrap();
+        let event = Event::parse(header.procedure, &message[LENGTH_BYTES + HEADER_BYTES..]).unwrap();
+        println!("{event:?}");
+        let name = match event {
+            Some(Event::Lifecycle { event: LifecycleEvent::Suspended(_), .. }) => "event_suspended",
+            Some(Event::Lifecycle { event: LifecycleEvent::Stopped(_), .. }) => "event_stopped",
+            Some(Event::MigrationIteration { .. }) => "event_migration_iteration",
+            Some(Event::JobCompleted { .. }) => "event_job_completed",
+            _ => continue,
+        };
+        frames.retain(|(known, _)| *known != name);
+        frames.push((name, message));
+    }
+    let mut target = Wire::connect(to, 16_509).await;
+    target.open(0).await;
+    target.call(Procedure::DomainDestroy, &domain).await;
+}
+
+/// A migration slow enough to be watched.
+fn migrate(from: &str, to: &str, name: &str) -> tokio::process::Child {
+    tokio::process::Command::new("virsh")
+        .args([
+            "-c",
+            &format!("qemu+tcp://{from}/system"),
+            "migrate",
+            "--live",
+            "--p2p",
+            "--bandwidth",
+            "1",
+            name,
+        ])
+        .arg(format!("qemu+tcp://{to}/system"))
+        .spawn()
+        .unwrap()
+}

@@ -1,6 +1,8 @@
 //! The commands: `serve`, `demo`, `check`, `schema`. Exit code 0 done, 1 failed, 2 bad input.
 
 mod check;
+#[cfg(feature = "demo")]
+mod demo;
 mod logging;
 mod schema;
 mod serve;
@@ -32,6 +34,9 @@ enum Command {
         #[arg(long)]
         config: PathBuf,
     },
+    /// Serve a simulated fleet on this machine, with things that happen, and render a sample topology.
+    #[cfg(feature = "demo")]
+    Demo(demo::Options),
     /// Try every source of every configured host once, and print what it says.
     Check {
         /// Configuration file (YAML).
@@ -93,6 +98,8 @@ pub async fn run() -> ExitCode {
     logging::start(arguments.log_format);
     let outcome = match arguments.command {
         Command::Serve { config } => serve::serve(&config).await,
+        #[cfg(feature = "demo")]
+        Command::Demo(options) => Box::pin(demo::demo(options)).await,
         Command::Check { config, output } => check::check(&config, output).await,
         Command::Schema { form } => schema::print(form),
     };

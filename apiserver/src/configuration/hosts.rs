@@ -63,7 +63,8 @@ impl HostRules {
         let own = self.known.get(name);
         let address = own.and_then(|host| host.address.as_deref()).or(node_address);
         let pick = |field: fn(&Reach) -> &Option<String>| {
-            let template = own.and_then(|host| field(&host.reach).as_deref()).or(field(&self.reach).as_deref())?;
+            let template =
+                own.and_then(|host| field(&host.reach).as_deref()).or(field(&self.reach).as_deref())?;
             fill(template, name, address)
         };
         Reach {

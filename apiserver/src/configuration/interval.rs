@@ -17,6 +17,11 @@ impl Interval {
         Self(Duration::from_secs(seconds))
     }
 
+    /// A number of milliseconds, at least one.
+    pub const fn milliseconds(milliseconds: u64) -> Self {
+        Self(Duration::from_millis(if milliseconds == 0 { 1 } else { milliseconds }))
+    }
+
     /// The span.
     pub fn duration(self) -> Duration {
         self.0
@@ -84,7 +89,8 @@ mod tests {
 
     #[test]
     fn spans_without_unit_or_of_no_length_are_refused() {
-        for text in ["", "10", "s", "0s", "1d", "-1s", "99999999999999999999s", "18446744073709551615h", "é"] {
+        for text in ["", "10", "s", "0s", "1d", "-1s", "99999999999999999999s", "18446744073709551615h", "é"]
+        {
             assert!(text.parse::<Interval>().is_err(), "{text}");
         }
     }

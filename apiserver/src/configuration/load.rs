@@ -70,7 +70,10 @@ pub fn parse(file: &Path, text: &str) -> Result<Configuration, ConfigurationErro
         _ => {}
     }
     if configuration.kubernetes.is_none() && configuration.hosts.known.is_empty() {
-        return Err(contradiction("hosts.known", "a standalone server has no Nodes to follow: list its hosts"));
+        return Err(contradiction(
+            "hosts.known",
+            "a standalone server has no Nodes to follow: list its hosts",
+        ));
     }
     if configuration.replica > 15 {
         return Err(contradiction("replica", "must be between 0 and 15"));

@@ -54,9 +54,12 @@ impl EmbeddedStore {
         let transaction = database.begin_write().map_err(|error| open_error(name, error))?;
         {
             let mut numbers = transaction.open_table(NUMBERS).map_err(|error| open_error(name, error))?;
-            let found = numbers.get("format").map_err(|error| open_error(name, error))?.map(|guard| guard.value());
+            let found =
+                numbers.get("format").map_err(|error| open_error(name, error))?.map(|guard| guard.value());
             match found {
-                Some(found) if found > FORMAT => return Err(IntentError::Format { found, supported: FORMAT }),
+                Some(found) if found > FORMAT => {
+                    return Err(IntentError::Format { found, supported: FORMAT });
+                }
                 Some(_) => {}
                 None => {
                     numbers.insert("format", FORMAT).map_err(|error| open_error(name, error))?;
@@ -75,7 +78,9 @@ impl EmbeddedStore {
     ) -> BoxFuture<'static, Result<T, IntentError>> {
         let database = Arc::clone(&self.database);
         async move {
-            tokio::task::spawn_blocking(move || operation(&database)).await.map_err(|_| IntentError::Interrupted)?
+            tokio::task::spawn_blocking(move || operation(&database))
+                .await
+                .map_err(|_| IntentError::Interrupted)?
         }
         .boxed()
     }
@@ -166,7 +171,8 @@ fn write(
     let next = {
         let mut records = transaction.open_table(RECORDS).map_err(|error| failed(error.into()))?;
         let mut numbers = transaction.open_table(NUMBERS).map_err(|error| failed(error.into()))?;
-        let last = numbers.get("version").map_err(|error| failed(error.into()))?.map_or(0, |guard| guard.value());
+        let last =
+            numbers.get("version").map_err(|error| failed(error.into()))?.map_or(0, |guard| guard.value());
         let encoded = key.encoded();
         let earlier = records.get(encoded.as_str()).map_err(|error| failed(error.into()))?;
         let earlier = earlier.map(|bytes| decode(&encoded, bytes.value())).transpose()?;
@@ -188,7 +194,11 @@ fn write(
     Ok(next)
 }
 
-fn compare(key: &IntentKey, expected: Option<u64>, earlier: Option<&IntentRecord>) -> Result<(), IntentError> {
+fn compare(
+    key: &IntentKey,
+    expected: Option<u64>,
+    earlier: Option<&IntentRecord>,
+) -> Result<(), IntentError> {
     let found = earlier.map(|record| record.version);
     if found == expected {
         return Ok(());

@@ -97,7 +97,9 @@ pub enum IntentError {
         source: serde_json::Error,
     },
     /// The store was written by a later version of this program.
-    #[error("the intent store has format {found}; this version reads up to {supported}: run the newer version")]
+    #[error(
+        "the intent store has format {found}; this version reads up to {supported}: run the newer version"
+    )]
     Format {
         /// Format of the file.
         found: u64,

@@ -219,7 +219,9 @@ impl Follower {
         if key.kind == c5c3_api::eviction::KIND.kind {
             self.inventory.take_eviction(&key.name, record);
         } else if key.kind == c5c3_api::hypervisor::KIND.kind {
-            let declared = record.as_ref().map(|record| Incarnation { of: record.uid.to_string(), created: record.created });
+            let declared = record
+                .as_ref()
+                .map(|record| Incarnation { of: record.uid.to_string(), created: record.created });
             self.inventory.take_intent(&key.name, record);
             match declared {
                 Some(incarnation) if !self.inventory.has_host(&key.name) => {
@@ -258,7 +260,11 @@ impl Follower {
         let now = Timestamp::now();
         let share = self.parts.settings.refresh.slow_tick.duration().as_secs().max(1);
         let turn = u64::try_from(now.as_second()).unwrap_or_default() % share;
-        let names: Vec<String> = (0_u64..).zip(self.inventory.host_names()).filter(|(index, _)| index % share == turn).map(|(_, name)| name.to_owned()).collect();
+        let names: Vec<String> = (0_u64..)
+            .zip(self.inventory.host_names())
+            .filter(|(index, _)| index % share == turn)
+            .map(|(_, name)| name.to_owned())
+            .collect();
         for name in names {
             let publications = self.inventory.slow_publications(&name, now);
             self.put(publications);

@@ -116,7 +116,9 @@ impl Inventory {
     pub fn declared_only(&self) -> Vec<(String, Incarnation)> {
         let unknown = self.intents.iter().filter(|(name, _)| !self.has_host(name));
         unknown
-            .map(|(name, record)| (name.clone(), Incarnation { of: record.uid.to_string(), created: record.created }))
+            .map(|(name, record)| {
+                (name.clone(), Incarnation { of: record.uid.to_string(), created: record.created })
+            })
             .collect()
     }
 
@@ -181,15 +183,16 @@ impl Inventory {
     pub fn take(&mut self, report: Report) {
         match report {
             Report::Compute(observation) => {
-                let moved = observation.value() != self.compute.value() || observation.health != self.compute.health;
+                let moved =
+                    observation.value() != self.compute.value() || observation.health != self.compute.health;
                 self.compute = observation;
                 if moved {
                     self.touch_all();
                 }
             }
             Report::Membership(observation) => {
-                let moved =
-                    observation.value() != self.memberships.value() || observation.health != self.memberships.health;
+                let moved = observation.value() != self.memberships.value()
+                    || observation.health != self.memberships.health;
                 self.memberships = observation;
                 if moved {
                     self.touch_all();
@@ -241,7 +244,9 @@ impl Inventory {
     }
 
     fn touch_evictions_of(&mut self, host: &str) {
-        let of_host = |record: &IntentRecord| record.wish.spec.get("hypervisor").and_then(|name| name.as_str()) == Some(host);
+        let of_host = |record: &IntentRecord| {
+            record.wish.spec.get("hypervisor").and_then(|name| name.as_str()) == Some(host)
+        };
         let names = self.evictions.iter().filter(|(_, record)| of_host(record)).map(|(name, _)| name.clone());
         self.touched.evictions.extend(names);
     }
@@ -287,13 +292,16 @@ impl Inventory {
             return BTreeMap::new();
         };
         let mut found = BTreeMap::new();
-        for (uuid, domain) in picture.domains.iter().filter(|(_, domain)| domain.active && domain.state == RUNNING) {
+        for (uuid, domain) in
+            picture.domains.iter().filter(|(_, domain)| domain.active && domain.state == RUNNING)
+        {
             let Some(hosts) = self.active.get(uuid).filter(|hosts| hosts.len() > 1) else { continue };
             let runs = |host: &&String| {
                 let domain = self.domain(host, *uuid);
                 domain.is_some_and(|domain| domain.active && domain.state == RUNNING)
             };
-            let others: Vec<String> = hosts.iter().filter(|host| *host != name).filter(runs).cloned().collect();
+            let others: Vec<String> =
+                hosts.iter().filter(|host| *host != name).filter(runs).cloned().collect();
             let moving = hosts.iter().any(|host| self.has_job(host, *uuid));
             if domain.active && !others.is_empty() && !moving {
                 found.insert(*uuid, others);

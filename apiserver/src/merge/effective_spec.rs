@@ -27,7 +27,10 @@ fn from_node(node: &NodePicture, fields: &mut Map<String, Value>) {
     // A host whose Node carries no label is left alone: the schema's default of true is for hand-made objects.
     let lifecycle = node.labels.get(LIFECYCLE);
     fields.insert("lifecycleEnabled".to_owned(), Value::Bool(lifecycle.is_some()));
-    fields.insert("skipTests".to_owned(), Value::Bool(lifecycle.is_some_and(|value| value == LIFECYCLE_SKIP_TESTS)));
+    fields.insert(
+        "skipTests".to_owned(),
+        Value::Bool(lifecycle.is_some_and(|value| value == LIFECYCLE_SKIP_TESTS)),
+    );
     if let Some(traits) = node.annotations.get(CUSTOM_TRAITS) {
         fields.insert("customTraits".to_owned(), words(traits).collect());
     }
@@ -54,7 +57,8 @@ mod tests {
     use super::*;
 
     fn node() -> NodePicture {
-        let pairs = |list: &[(&str, &str)]| list.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+        let pairs =
+            |list: &[(&str, &str)]| list.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
         NodePicture {
             labels: pairs(&[(LIFECYCLE, "skip-tests"), (ZONE, "zone-a")]),
             annotations: pairs(&[(AGGREGATES, "gold, silver,"), (CUSTOM_TRAITS, "CUSTOM_A")]),

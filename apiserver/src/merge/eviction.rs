@@ -39,7 +39,8 @@ pub fn eviction(
         owner_references: owner.map(|owner| vec![owner]),
         ..ObjectMeta::default()
     };
-    let mut status = EvictionStatus { observed_generation: Some(record.generation), ..EvictionStatus::default() };
+    let mut status =
+        EvictionStatus { observed_generation: Some(record.generation), ..EvictionStatus::default() };
     let mut conditions = vec![progress(&spec, host, now)];
     if let Some(host) = host {
         outstanding(host, cloud, &mut status);
@@ -56,7 +57,10 @@ pub fn eviction(
 /// This release shows evictions and what is left on their hosts; it does not move servers. It says so.
 fn progress(spec: &EvictionSpec, host: Option<&HostView<'_>>, now: Timestamp) -> Condition {
     let (reason, message) = match host {
-        Some(_) => ("NoController", "this server shows what is left on the host; it does not evict in this release".to_owned()),
+        Some(_) => (
+            "NoController",
+            "this server shows what is left on the host; it does not evict in this release".to_owned(),
+        ),
         None => ("HypervisorUnknown", format!("there is no Hypervisor {:?}", spec.hypervisor)),
     };
     Condition::new(names::EVICTING, ConditionStatus::Unknown, reason, message, time(now))

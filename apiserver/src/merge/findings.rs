@@ -4,8 +4,8 @@ use c5c3_api::finding::{Finding, FindingType};
 use c5c3_api::hypervisor::HypervisorStatus;
 use c5c3_api::source::name;
 
-use super::identity::time;
 use super::HostView;
+use super::identity::time;
 
 /// The findings about a host, in the order of type and subject; one that was there before keeps its `since`.
 pub(super) fn findings(
@@ -19,7 +19,8 @@ pub(super) fn findings(
     list.extend(chassis(host));
     let before = earlier.map(|status| status.findings.as_slice()).unwrap_or_default();
     for finding in &mut list {
-        let known = before.iter().find(|known| known.type_ == finding.type_ && known.subject == finding.subject);
+        let known =
+            before.iter().find(|known| known.type_ == finding.type_ && known.subject == finding.subject);
         if let Some(known) = known {
             finding.since = known.since.clone();
         }
@@ -65,7 +66,13 @@ fn chassis(host: &HostView<'_>) -> Option<Finding> {
     })
 }
 
-fn about(host: &HostView<'_>, type_: FindingType, subject: &str, message: String, sources: &[&str]) -> Finding {
+fn about(
+    host: &HostView<'_>,
+    type_: FindingType,
+    subject: &str,
+    message: String,
+    sources: &[&str],
+) -> Finding {
     let mut finding = type_.about(subject, message, time(host.now));
     finding.sources = sources.iter().map(|source| (*source).to_owned()).collect();
     finding

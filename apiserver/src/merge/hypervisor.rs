@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use c5c3_api::hypervisor::{
-    Aggregate, Capabilities, Cell, ComputeService, DomainCapabilities, HypervisorSpec, HypervisorStatus, Instance,
-    OperatingSystem, ResourceList, resource,
+    Aggregate, Capabilities, Cell, ComputeService, DomainCapabilities, HypervisorSpec, HypervisorStatus,
+    Instance, OperatingSystem, ResourceList, resource,
 };
 use c5c3_api::{Hypervisor, labels, quantity};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
@@ -15,10 +15,15 @@ use super::{CloudView, HostView, effective_spec, findings, hypervisor_conditions
 use crate::sources::picture::{LibvirtPicture, NodePicture};
 
 /// The Hypervisor of a host. `earlier` is the status shown before: transition times are carried over from it.
-pub fn hypervisor(host: &HostView<'_>, cloud: &CloudView<'_>, earlier: Option<&HypervisorStatus>) -> Hypervisor {
+pub fn hypervisor(
+    host: &HostView<'_>,
+    cloud: &CloudView<'_>,
+    earlier: Option<&HypervisorStatus>,
+) -> Hypervisor {
     let spec = effective_spec(host.node.value(), host.intent.map(|record| &record.wish.spec));
     let metadata = metadata(host);
-    let mut status = HypervisorStatus { observed_generation: metadata.generation, ..HypervisorStatus::default() };
+    let mut status =
+        HypervisorStatus { observed_generation: metadata.generation, ..HypervisorStatus::default() };
     if let Some(libvirt) = host.libvirt.value() {
         from_libvirt(libvirt, &spec, &mut status);
     }

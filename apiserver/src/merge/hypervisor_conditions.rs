@@ -40,7 +40,12 @@ pub(super) fn conditions(
     settle(before, list, status.observed_generation)
 }
 
-fn ready(host: &HostView<'_>, cloud: &CloudView<'_>, spec: &HypervisorSpec, status: &HypervisorStatus) -> Verdict {
+fn ready(
+    host: &HostView<'_>,
+    cloud: &CloudView<'_>,
+    spec: &HypervisorSpec,
+    status: &HypervisorStatus,
+) -> Verdict {
     let not = |reason, message: &str| (ConditionStatus::False, reason, message.to_owned());
     if host.node.value().is_some_and(|node| node.terminating) {
         return not(reason::TERMINATING, "the Node is going away");
@@ -65,12 +70,17 @@ fn ready(host: &HostView<'_>, cloud: &CloudView<'_>, spec: &HypervisorSpec, stat
         }
     }
     let Some(service) = &status.compute_service else {
-        return not(reason::ONBOARDING, &format!("Nova has no nova-compute service of host {}", host.nova_host));
+        return not(
+            reason::ONBOARDING,
+            &format!("Nova has no nova-compute service of host {}", host.nova_host),
+        );
     };
     match (service.state.as_deref(), service.status.as_deref()) {
-        (Some("up"), Some("enabled")) => {
-            (ConditionStatus::True, reason::READY, "libvirt answers, nova-compute is up and enabled".to_owned())
-        }
+        (Some("up"), Some("enabled")) => (
+            ConditionStatus::True,
+            reason::READY,
+            "libvirt answers, nova-compute is up and enabled".to_owned(),
+        ),
         (Some("up"), Some(_)) => {
             let why = service.disabled_reason.as_deref().unwrap_or("no reason given");
             not("ServiceDisabled", &format!("nova-compute is disabled: {why}"))

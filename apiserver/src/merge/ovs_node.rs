@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use c5c3_api::{OVSNode, format, labels};
 use c5c3_api::ovs_node::{
-    Bond, BondState, Bridge, BridgeState, DatapathType, FlowStats, InterfaceState, Interfaces, Metrics, NodeReference,
-    OVSNodeSpec, OVSNodeStatus, OvnController, PhysicalInterface, Summary, TableFlows, Tunnel,
+    Bond, BondState, Bridge, BridgeState, DatapathType, FlowStats, InterfaceState, Interfaces, Metrics,
+    NodeReference, OVSNodeSpec, OVSNodeStatus, OvnController, PhysicalInterface, Summary, TableFlows, Tunnel,
 };
+use c5c3_api::{OVSNode, format, labels};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
 use super::identity::{time, uid};
@@ -81,7 +81,9 @@ fn from_switch(
     let bridge = |found: &ovs_client::switch::Bridge| Bridge {
         name: found.name.clone(),
         ports: i64::try_from(found.ports.len()).ok(),
-        flows: flows.and_then(|flows| flows.bridges.get(&found.name)).and_then(|tables| total(tables.values())),
+        flows: flows
+            .and_then(|flows| flows.bridges.get(&found.name))
+            .and_then(|tables| total(tables.values())),
         datapath_type: match found.datapath_type.as_deref() {
             Some("netdev") => Some(DatapathType::Netdev),
             // An empty column means the kernel's datapath.
@@ -135,7 +137,12 @@ fn bond(port: &Port, mode: Option<String>, daemons: Option<&DaemonPicture>) -> B
     let members = i64::try_from(port.interfaces.len()).ok();
     let told = daemons.and_then(|daemons| daemons.bonds.get(&port.name)).map(|bond| bond.enabled.len());
     // Without `bond/show`, a member with a link counts, and an unknown link makes the number unknown.
-    let seen = || port.interfaces.iter().map(|interface| interface.link_state.map(|state| usize::from(state == LinkState::Up))).sum::<Option<usize>>();
+    let seen = || {
+        port.interfaces
+            .iter()
+            .map(|interface| interface.link_state.map(|state| usize::from(state == LinkState::Up)))
+            .sum::<Option<usize>>()
+    };
     let active_members = told.or_else(seen).and_then(|count| i64::try_from(count).ok());
     Bond {
         name: port.name.clone(),

@@ -65,7 +65,9 @@ fn ovn(host: &HostView<'_>, status: &OVSNodeStatus) -> Verdict {
     match controller.and_then(|controller| controller.connected) {
         Some(true) => return (ConditionStatus::True, reason::CONNECTED, String::new()),
         Some(false) => {
-            let target = controller.and_then(|controller| controller.sb_connection.as_deref()).unwrap_or("its database");
+            let target = controller
+                .and_then(|controller| controller.sb_connection.as_deref())
+                .unwrap_or("its database");
             let message = format!("ovn-controller is not connected to {target}");
             return (ConditionStatus::False, reason::NOT_CONNECTED, message);
         }
@@ -109,7 +111,11 @@ fn bonds(status: &OVSNodeStatus) -> Verdict {
         return (ConditionStatus::False, reason::BOND_DOWN, format!("no active member: {down}"));
     }
     if let Some(degraded) = named(BondState::Degraded) {
-        return (ConditionStatus::False, reason::BOND_DEGRADED, format!("a member is not active: {degraded}"));
+        return (
+            ConditionStatus::False,
+            reason::BOND_DEGRADED,
+            format!("a member is not active: {degraded}"),
+        );
     }
     (ConditionStatus::True, reason::HEALTHY, String::new())
 }

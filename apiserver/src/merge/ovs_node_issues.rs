@@ -21,7 +21,8 @@ pub(super) fn issues(
         found.extend(broken(interface));
         found.extend(orphan(host, interface));
     }
-    let unreadable = |what: &String| (Severity::Warning, format!("the database has a value that cannot be read: {what}"));
+    let unreadable =
+        |what: &String| (Severity::Warning, format!("the database has a value that cannot be read: {what}"));
     found.extend(switch.unreadable.iter().map(unreadable));
     for bond in status.interfaces.iter().flat_map(|interfaces| interfaces.bonds.iter().flatten()) {
         let severity = match bond.status {
@@ -42,7 +43,8 @@ pub(super) fn issues(
     found.dedup();
     let known = earlier.and_then(|status| status.issues.as_deref()).unwrap_or_default();
     let issue = |(severity, message): (Severity, String)| {
-        let since = known.iter().find(|issue| issue.message == message).map(|issue| issue.detected_at.clone());
+        let since =
+            known.iter().find(|issue| issue.message == message).map(|issue| issue.detected_at.clone());
         Issue { severity, message, detected_at: since.unwrap_or_else(|| time(host.now)) }
     };
     found.into_iter().map(issue).collect()
@@ -52,7 +54,9 @@ fn broken(interface: &Interface) -> Option<(Severity, String)> {
     let name = &interface.name;
     match (&interface.error, interface.ofport) {
         (Some(error), _) => Some((Severity::Warning, format!("interface {name}: {error}"))),
-        (None, Some(-1)) => Some((Severity::Warning, format!("interface {name} could not be opened (ofport -1)"))),
+        (None, Some(-1)) => {
+            Some((Severity::Warning, format!("interface {name} could not be opened (ofport -1)")))
+        }
         _ => None,
     }
 }

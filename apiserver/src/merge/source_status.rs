@@ -29,7 +29,11 @@ pub(super) fn condition<T>(type_: &str, observation: &Observation<T>, now: Times
 }
 
 /// Gives conditions the transition times of the earlier object where their status did not change, and the generation.
-pub(super) fn settle(earlier: &[Condition], mut conditions: Vec<Condition>, generation: Option<i64>) -> Vec<Condition> {
+pub(super) fn settle(
+    earlier: &[Condition],
+    mut conditions: Vec<Condition>,
+    generation: Option<i64>,
+) -> Vec<Condition> {
     for condition in &mut conditions {
         if let Some(before) = Condition::find(earlier, &condition.type_)
             && before.status == condition.status

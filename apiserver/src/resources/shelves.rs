@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use aggregated_apiserver::{Collection, CollectionOptions, DefinitionError, ObjectKey, PublishError, VersionClock};
+use aggregated_apiserver::{
+    Collection, CollectionOptions, DefinitionError, ObjectKey, PublishError, VersionClock,
+};
 use thiserror::Error;
 
 use super::definition;

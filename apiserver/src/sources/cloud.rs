@@ -97,7 +97,8 @@ fn settle<T>(last: &Observation<T>, outcome: Result<T, Trouble>, source: &'stati
 }
 
 async fn read_compute(cloud: &Cloud) -> Result<ComputePicture, Trouble> {
-    let (hypervisors, services) = tokio::try_join!(cloud.hypervisors(), cloud.compute_services()).map_err(|error| trouble(&error))?;
+    let (hypervisors, services) =
+        tokio::try_join!(cloud.hypervisors(), cloud.compute_services()).map_err(|error| trouble(&error))?;
     Ok(ComputePicture {
         hypervisors: hypervisors.into_iter().filter_map(hypervisor).collect(),
         services: services.into_iter().filter_map(service).collect(),

@@ -44,7 +44,8 @@ impl HostTasks {
             Some(endpoint) => {
                 let (handle, requests) = RefreshHandle::channel();
                 handles.push(handle);
-                let source = openvswitch::database::Source::new(host, endpoint, settings.clone(), reports.clone());
+                let source =
+                    openvswitch::database::Source::new(host, endpoint, settings.clone(), reports.clone());
                 tasks.spawn(source.run(requests, end.clone()).instrument(span("ovsdb")));
             }
             None => disabled(host, HostObserved::Switch(Observation::disabled()), reports).await,
@@ -58,7 +59,8 @@ impl HostTasks {
                 let (handle, requests) = RefreshHandle::channel();
                 handles.push(handle);
                 let ovn = reach.ovn_run.as_deref();
-                let source = openvswitch::daemons::Source::new(host, folder, ovn, settings.clone(), reports.clone());
+                let source =
+                    openvswitch::daemons::Source::new(host, folder, ovn, settings.clone(), reports.clone());
                 tasks.spawn(source.run(requests, end.clone()).instrument(span("unixctl")));
             }
             None => {

@@ -39,7 +39,12 @@ pub enum NodeChange {
 }
 
 /// Follows the Nodes with a label until told to end. Silence is reported and retried, with growing pauses.
-pub async fn follow(client: Client, label: String, changes: mpsc::Sender<NodeChange>, end: CancellationToken) {
+pub async fn follow(
+    client: Client,
+    label: String,
+    changes: mpsc::Sender<NodeChange>,
+    end: CancellationToken,
+) {
     let nodes: Api<Node> = Api::all(client);
     let events = watcher(nodes, watcher::Config::default().labels(&label)).default_backoff();
     let mut events = events.into_stream().boxed();
@@ -81,9 +86,11 @@ fn present(node: &Node) -> NodeChange {
 fn picture(node: &Node) -> NodePicture {
     let status = node.status.as_ref();
     let addresses = status.and_then(|status| status.addresses.as_ref()).into_iter().flatten();
-    let internal = addresses.filter(|address| address.type_ == "InternalIP").map(|address| address.address.clone());
+    let internal =
+        addresses.filter(|address| address.type_ == "InternalIP").map(|address| address.address.clone());
     let conditions = status.and_then(|status| status.conditions.as_ref()).into_iter().flatten();
-    let mut terminating = conditions.filter(|condition| condition.type_ == "Terminating" && condition.status == "True");
+    let mut terminating =
+        conditions.filter(|condition| condition.type_ == "Terminating" && condition.status == "True");
     let info = status.and_then(|status| status.node_info.as_ref());
     let told = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
     NodePicture {

@@ -125,9 +125,11 @@ mod tests {
     fn a_failure_keeps_the_last_value_and_the_moment_it_began() {
         let first = Timestamp::from_second(100).unwrap();
         let later = Timestamp::from_second(200).unwrap();
-        let failed = Observation::fresh(7, first)
-            .failed(SourceState::Stale, "no answer", first)
-            .failed(SourceState::Unreachable, "gone", later);
+        let failed = Observation::fresh(7, first).failed(SourceState::Stale, "no answer", first).failed(
+            SourceState::Unreachable,
+            "gone",
+            later,
+        );
         assert_eq!(failed.value(), Some(&7));
         assert_eq!(failed.observed_at, Some(first));
         let Health::Failed(failure) = failed.health else { panic!("not failed") };

@@ -40,8 +40,10 @@ pub(super) async fn of_cluster(
 
 /// Access by client certificate, without a cluster.
 pub(super) fn standalone(rules: &Standalone) -> Result<Access, WiringError> {
-    let pem = std::fs::read_to_string(&rules.client_ca)
-        .map_err(|source| WiringError::ClientCa { file: rules.client_ca.clone(), source: Box::new(source) })?;
+    let pem = std::fs::read_to_string(&rules.client_ca).map_err(|source| WiringError::ClientCa {
+        file: rules.client_ca.clone(),
+        source: Box::new(source),
+    })?;
     let trust = Trust::clients_of(&pem).map_err(WiringError::Trust)?;
     Ok(Access {
         authenticators: authenticators(Arc::new(ArcSwap::from_pointee(trust))),
@@ -59,7 +61,10 @@ pub(super) async fn client(kubernetes: &Kubernetes) -> Result<Client, WiringErro
         Some(file) => format!("kubeconfig {}", file.display()),
         None => "service account".to_owned(),
     };
-    let refuse = |source: Box<dyn std::error::Error + Send + Sync>| WiringError::Kubeconfig { from: from.clone(), source };
+    let refuse = |source: Box<dyn std::error::Error + Send + Sync>| WiringError::Kubeconfig {
+        from: from.clone(),
+        source,
+    };
     let config = match &kubernetes.kubeconfig {
         Some(file) => {
             let kubeconfig = Kubeconfig::read_from(file).map_err(|error| refuse(Box::new(error)))?;
@@ -74,5 +79,8 @@ pub(super) async fn client(kubernetes: &Kubernetes) -> Result<Client, WiringErro
 
 /// Nobody may do anything.
 pub(super) fn nobody() -> Access {
-    Access { authenticators: Vec::new(), authorizer: Arc::new(GroupAuthorizer::new("system:masters", "system:masters")) }
+    Access {
+        authenticators: Vec::new(),
+        authorizer: Arc::new(GroupAuthorizer::new("system:masters", "system:masters")),
+    }
 }

@@ -97,7 +97,8 @@ pub async fn start(configuration: Configuration, end: CancellationToken) -> Resu
         (None, None) => (access::nobody(), None),
     };
 
-    let shelves = Shelves::new(&Arc::new(VersionClock::new(configuration.replica))).map_err(WiringError::Shelves)?;
+    let shelves =
+        Shelves::new(&Arc::new(VersionClock::new(configuration.replica))).map_err(WiringError::Shelves)?;
     let freshness = Arc::new(Freshness::default());
     let readiness = Readiness::new();
     let mut registry = Registry::default();
@@ -130,7 +131,8 @@ pub async fn start(configuration: Configuration, end: CancellationToken) -> Resu
     Ok(Running { address, intents, readiness, serving })
 }
 
-type ReportQueue = (mpsc::Sender<crate::sources::report::Report>, mpsc::Receiver<crate::sources::report::Report>);
+type ReportQueue =
+    (mpsc::Sender<crate::sources::report::Report>, mpsc::Receiver<crate::sources::report::Report>);
 
 fn spawn_cloud(configuration: &Configuration, tasks: &TaskTracker, end: &CancellationToken) -> ReportQueue {
     let (sender, receiver) = mpsc::channel(REPORTS);

@@ -1,25 +1,35 @@
 //! What does not change while a connection lives: versions, capabilities, the machine.
 //!
-//! A driver or an old daemon that lacks a call leaves its facts absent; every other error ends the session.
+//! A driver or an old daemon that lacks a call, and a daemon that does not let us ask, leave their facts absent; every
+//! other error ends the session.
 
 use libvirt_rpc::{CallError, Connection, xml};
 
+use crate::sources::observation::chain;
 use crate::sources::picture::{Cell, DomainCapabilitiesPicture, LibvirtPicture, SystemPicture};
 
 /// A picture with the facts and without domains.
 pub(super) async fn read(connection: &Connection) -> Result<LibvirtPicture, CallError> {
-    let capabilities = optional(connection.capabilities().await)?.and_then(|text| parsed(xml::Capabilities::parse(&text)));
+    let capabilities =
+        optional(connection.capabilities().await)?.and_then(|text| parsed(xml::Capabilities::parse(&text)));
     let node = optional(connection.node_info().await)?;
     let domain_capabilities = optional(connection.domain_capabilities().await)?
         .and_then(|text| parsed(xml::DomainCapabilities::parse(&text)));
-    let system = optional_fact(connection.sysinfo().await)?.and_then(|text| parsed(xml::SysInfo::parse(&text)));
+    let system = optional(connection.sysinfo().await)?.and_then(|text| parsed(xml::SysInfo::parse(&text)));
     Ok(LibvirtPicture {
         hostname: optional(connection.hostname().await)?,
         libvirt_version: optional(connection.lib_version().await)?.map(|version| version.to_string()),
-        hypervisor_version: optional(connection.hypervisor_version().await)?.map(|version| version.to_string()),
+        hypervisor_version: optional(connection.hypervisor_version().await)?
+            .map(|version| version.to_string()),
         cpu_arch: capabilities.as_ref().and_then(|found| found.arch.clone()),
-        memory_kib: capabilities.as_ref().and_then(xml::Capabilities::memory_kib).or(node.as_ref().map(|node| node.memory_kib)),
-        cpus: capabilities.as_ref().and_then(xml::Capabilities::cpus).or(node.as_ref().and_then(|node| u64::try_from(node.cpus).ok())),
+        memory_kib: capabilities
+            .as_ref()
+            .and_then(xml::Capabilities::memory_kib)
+            .or(node.as_ref().map(|node| node.memory_kib)),
+        cpus: capabilities
+            .as_ref()
+            .and_then(xml::Capabilities::cpus)
+            .or(node.as_ref().and_then(|node| u64::try_from(node.cpus).ok())),
         domain_capabilities: domain_capabilities.map(|found| DomainCapabilitiesPicture {
             arch: found.arch,
             hypervisor_type: found.domain_type,
@@ -43,26 +53,17 @@ fn cell(found: &xml::NumaCell) -> Cell {
     Cell { id: found.id, memory_kib: found.memory_kib, cpus: found.cpus }
 }
 
-/// `None` for a call that driver or daemon do not have.
-pub(super) fn optional<T>(result: Result<T, CallError>) -> Result<Option<T>, CallError> {
-    match result {
-        Ok(value) => Ok(Some(value)),
-        Err(error) if error.is_unsupported() => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
-/// `None` also for a refusal of any kind: sysinfo is refused on a machine without SMBIOS, and needs no more than a shrug.
-fn optional_fact<T>(result: Result<T, CallError>) -> Result<Option<T>, CallError> {
+/// `None` for a call that is refused: not supported, not allowed, or without an answer on this machine (sysinfo without
+/// SMBIOS). Only a daemon that does not answer ends the session.
+fn optional<T>(result: Result<T, CallError>) -> Result<Option<T>, CallError> {
     match result {
         Err(error) if error.remote().is_some() => {
-            tracing::debug!(error = %crate::sources::observation::chain(&error), "fact is not to be had");
+            tracing::debug!(error = %chain(&error), "fact is not to be had");
             Ok(None)
         }
         other => other.map(Some),
     }
 }
-
 
 /// A document that cannot be read is as good as none; the log says which and why.
 fn parsed<T, E: std::error::Error>(result: Result<T, E>) -> Option<T> {

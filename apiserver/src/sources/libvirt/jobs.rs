@@ -74,7 +74,14 @@ impl Jobs {
     /// The job of a domain ended in a way that was seen otherwise: `kind` counts unless the daemon already said how.
     pub(super) fn end(&mut self, domain: Uuid, kind: JobKind, operation: Option<i32>, now: Timestamp) {
         self.suspected.remove(&domain);
-        let ended = JobPicture { kind, operation, started: now, ended: Some(now), error: None, numbers: BTreeMap::new() };
+        let ended = JobPicture {
+            kind,
+            operation,
+            started: now,
+            ended: Some(now),
+            error: None,
+            numbers: BTreeMap::new(),
+        };
         match self.known.get_mut(&domain) {
             Some(job) if job.ended.is_none() => {
                 job.kind = kind;
@@ -95,7 +102,14 @@ impl Jobs {
         self.known.clone()
     }
 
-    fn record(&mut self, domain: Uuid, kind: JobKind, operation: Option<i32>, stats: &JobStats, now: Timestamp) {
+    fn record(
+        &mut self,
+        domain: Uuid,
+        kind: JobKind,
+        operation: Option<i32>,
+        stats: &JobStats,
+        now: Timestamp,
+    ) {
         let numbers: BTreeMap<String, u64> =
             stats.params.0.iter().filter_map(|(name, value)| Some((name.clone(), value.as_u64()?))).collect();
         let elapsed = numbers.get("time_elapsed").copied().unwrap_or_default();

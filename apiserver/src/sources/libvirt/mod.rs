@@ -51,7 +51,8 @@ impl Source {
             Ok(endpoint) => endpoint,
             Err(error) => return Trouble { state: SourceState::Unreachable, message: chain(&error) },
         };
-        let mut options = OpenOptions::new(self.uri.clone()).read_only();
+        // Not read-only: libvirt refuses domain capabilities to such a connection. Nothing here writes.
+        let mut options = OpenOptions::new(self.uri.clone());
         options.connect_timeout = self.settings.refresh.deadline.duration();
         options.call_timeout = self.settings.refresh.deadline.duration();
         let (connection, events) = match Connection::open(&endpoint, options).await {

@@ -49,10 +49,18 @@ struct Session {
 }
 
 impl Session {
-    async fn run(&mut self, source: &mut Source, requests: &mut RefreshRequests) -> Result<CloseReason, CallError> {
+    async fn run(
+        &mut self,
+        source: &mut Source,
+        requests: &mut RefreshRequests,
+    ) -> Result<CloseReason, CallError> {
         let refused = self.connection.register_events(EVENTS).await?;
         if !refused.is_empty() {
-            tracing::info!(host = source.voice.host(), ?refused, "daemon has no such events: read by refresh alone");
+            tracing::info!(
+                host = source.voice.host(),
+                ?refused,
+                "daemon has no such events: read by refresh alone"
+            );
         }
         self.picture = facts::read(&self.connection).await?;
         self.read_domains().await?;
@@ -199,8 +207,14 @@ impl Session {
             active: domain.id.is_some(),
             state,
             reason,
-            vcpus: info.as_ref().map(|info| u64::from(info.vcpus)).or(earlier.and_then(|earlier| earlier.vcpus)),
-            memory_kib: info.as_ref().map(|info| info.memory_kib).or(earlier.and_then(|earlier| earlier.memory_kib)),
+            vcpus: info
+                .as_ref()
+                .map(|info| u64::from(info.vcpus))
+                .or(earlier.and_then(|earlier| earlier.vcpus)),
+            memory_kib: info
+                .as_ref()
+                .map(|info| info.memory_kib)
+                .or(earlier.and_then(|earlier| earlier.memory_kib)),
         };
         self.picture.domains.insert(domain.uuid, picture);
         Ok(())

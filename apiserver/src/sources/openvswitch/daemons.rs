@@ -25,7 +25,13 @@ pub struct Source {
 
 impl Source {
     /// A source that is not running yet; the folders are the run directories of Open vSwitch and OVN.
-    pub fn new(host: &str, openvswitch: &str, ovn: Option<&str>, settings: Settings, reports: Reports) -> Self {
+    pub fn new(
+        host: &str,
+        openvswitch: &str,
+        ovn: Option<&str>,
+        settings: Settings,
+        reports: Reports,
+    ) -> Self {
         let voice = Voice::new(host, reports, HostObserved::Daemons);
         Self { voice, openvswitch: openvswitch.into(), ovn: ovn.map(PathBuf::from), settings }
     }
@@ -34,7 +40,8 @@ impl Source {
     pub async fn run(self, requests: RefreshRequests, end: CancellationToken) {
         let Self { voice, openvswitch, ovn, settings } = self;
         let deadline = settings.refresh.deadline.duration();
-        let options = Options { connect_deadline: deadline, request_deadline: deadline, ..Options::default() };
+        let options =
+            Options { connect_deadline: deadline, request_deadline: deadline, ..Options::default() };
         poll(voice, &settings, requests, end, || read(&openvswitch, ovn.as_deref(), &options)).await;
     }
 }
@@ -64,7 +71,10 @@ async fn read(openvswitch: &Path, ovn: Option<&Path>, options: &Options) -> Resu
     Ok(picture)
 }
 
-async fn vswitchd(folder: &Path, options: &Options) -> Result<(String, BTreeMap<String, BondPicture>), Error> {
+async fn vswitchd(
+    folder: &Path,
+    options: &Options,
+) -> Result<(String, BTreeMap<String, BondPicture>), Error> {
     let target = Target::find(folder, Program::OvsVswitchd, options).await?;
     let text = target.call("bond/show", &[], options).await?;
     let bonds = parse_bonds(text.as_bytes()).into_iter().map(|bond| {
@@ -77,7 +87,10 @@ async fn vswitchd(folder: &Path, options: &Options) -> Result<(String, BTreeMap<
     Ok((target.version.version.clone(), bonds.collect()))
 }
 
-async fn controller(folder: Option<&Path>, options: &Options) -> Result<Option<(String, Option<bool>)>, Error> {
+async fn controller(
+    folder: Option<&Path>,
+    options: &Options,
+) -> Result<Option<(String, Option<bool>)>, Error> {
     let Some(folder) = folder else { return Ok(None) };
     let target = Target::find(folder, Program::OvnController, options).await?;
     let text = target.call("connection-status", &[], options).await?;

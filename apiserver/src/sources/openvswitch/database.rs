@@ -25,7 +25,11 @@ pub struct Source {
 impl Source {
     /// A source that is not running yet.
     pub fn new(host: &str, endpoint: &str, settings: Settings, reports: Reports) -> Self {
-        Self { voice: Voice::new(host, reports, HostObserved::Switch), endpoint: endpoint.to_owned(), settings }
+        Self {
+            voice: Voice::new(host, reports, HostObserved::Switch),
+            endpoint: endpoint.to_owned(),
+            settings,
+        }
     }
 
     /// Connects, follows, and begins again, until told to end.
@@ -49,7 +53,8 @@ impl Source {
             Err(error) => return Trouble { state: SourceState::Unreachable, message: chain(&error) },
         };
         let deadline = self.settings.refresh.deadline.duration();
-        let options = Options { connect_deadline: deadline, request_deadline: deadline, ..Options::default() };
+        let options =
+            Options { connect_deadline: deadline, request_deadline: deadline, ..Options::default() };
         let view = match SwitchView::open(&endpoint, &options).await {
             Ok(view) => view,
             Err(error) => return trouble(&error),

@@ -72,7 +72,11 @@ async fn flows(socket: PathBuf, deadline: Duration) -> Result<BTreeMap<u8, u64>,
     let options = Options { connect_deadline: deadline, request_deadline: deadline, ..Options::default() };
     let mut connection = Connection::open(&Endpoint::Unix(socket), &options).await?;
     let tables = connection.tables().await?;
-    Ok(tables.into_iter().filter(|table| table.active > 0).map(|table| (table.table, u64::from(table.active))).collect())
+    Ok(tables
+        .into_iter()
+        .filter(|table| table.active > 0)
+        .map(|table| (table.table, u64::from(table.active)))
+        .collect())
 }
 
 fn trouble(bridge: &str, error: &Error) -> Trouble {

@@ -100,9 +100,11 @@ impl LeftOpen for Option<String> {
 
 /// A base URL, without a slash at its end, query or fragment.
 fn parse(text: &str) -> Result<Url, Failure> {
-    let unusable = || LoginFailure::Unusable { message: format!("`{text}` is not an HTTP URL") };
+    // Not quoted: somebody may have written a password into it.
+    let unusable =
+        || LoginFailure::Configuration { message: "an endpoint is not an HTTP URL without user".to_owned() };
     let mut url = Url::parse(text).map_err(|_| unusable())?;
-    if !matches!(url.scheme(), "http" | "https") || url.cannot_be_a_base() {
+    if !matches!(url.scheme(), "http" | "https") || url.cannot_be_a_base() || !url.username().is_empty() {
         return Err(unusable().into());
     }
     url.set_query(None);

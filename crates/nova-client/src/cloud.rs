@@ -40,8 +40,10 @@ impl Cloud {
     pub async fn connect(options: CloudOptions) -> Result<Self, Error> {
         let page_rows = options.limits().page_rows;
         let requests = Requests::begin(options).await?;
-        for service in [Service::Compute, Service::Placement] {
-            match requests.version(service).await {
+        let (compute, placement) =
+            tokio::join!(requests.version(Service::Compute), requests.version(Service::Placement));
+        for (service, agreed) in [(Service::Compute, compute), (Service::Placement, placement)] {
+            match agreed {
                 Ok(_) => {}
                 Err(source @ (Failure::Version { .. } | Failure::NoVersionDocument { .. })) => {
                     return Err(Error::NegotiateVersion { service, source });

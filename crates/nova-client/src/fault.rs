@@ -10,8 +10,11 @@ use http::HeaderMap;
 use http::header::RETRY_AFTER;
 use serde_json::Value;
 
-/// How much of a text that is not a known shape is passed on.
+/// How much of a page that is not a known shape is passed on.
 const TEXT_KEPT: usize = 200;
+
+/// How much of a message is passed on.
+const MESSAGE_KEPT: usize = 1000;
 
 /// The longest pause a service can ask for; what asks for more is taken for a mistake.
 const LONGEST_PAUSE: Duration = Duration::from_secs(3600);
@@ -26,9 +29,15 @@ pub(crate) struct Fault {
 impl Fault {
     pub(crate) fn of_body(body: &[u8]) -> Self {
         match serde_json::from_slice::<Value>(body) {
-            Ok(value) => Self::of_placement(&value).or_else(|| Self::of_nova(&value)).unwrap_or_default(),
+            Ok(value) => {
+                Self::of_placement(&value).or_else(|| Self::of_nova(&value)).unwrap_or_default().in_a_line()
+            }
             Err(_) => Self { message: first_line(&String::from_utf8_lossy(body)), code: None },
         }
+    }
+
+    fn in_a_line(self) -> Self {
+        Self { message: one_line(&self.message), code: self.code.map(|code| one_line(&code)) }
     }
 
     fn of_placement(value: &Value) -> Option<Self> {
@@ -54,6 +63,16 @@ pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     Some(Duration::from_secs(seconds).min(LONGEST_PAUSE))
 }
 
+/// Without line breaks and other control characters, cut to a length: it goes into conditions and logs.
+pub(crate) fn one_line(text: &str) -> String {
+    text.chars()
+        .take(MESSAGE_KEPT)
+        .map(|character| if character.is_control() { ' ' } else { character })
+        .collect::<String>()
+        .trim()
+        .to_owned()
+}
+
 /// The first line with words in it, without tags, cut to a length.
 fn first_line(text: &str) -> String {
     let plain = |line: &str| {
@@ -75,6 +94,7 @@ fn first_line(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use http::HeaderValue;
+    use proptest::prelude::*;
 
     use super::*;
 
@@ -100,6 +120,32 @@ mod tests {
         assert_eq!(Fault::of_body(b""), Fault::default());
         assert_eq!(Fault::of_body(b"[1]"), Fault::default());
         assert_eq!(Fault::of_body(&[b'x'; 5000]).message.len(), TEXT_KEPT);
+    }
+
+    #[test]
+    fn a_message_is_one_line_of_bounded_length() {
+        let body =
+            serde_json::json!({"badRequest": {"message": format!("one\r\ntwo{}", "x".repeat(100_000))}});
+        let message = Fault::of_body(body.to_string().as_bytes()).message;
+        assert!(message.starts_with("one  twox"), "{message}");
+        assert_eq!(message.len(), MESSAGE_KEPT);
+    }
+
+    proptest! {
+        #[test]
+        fn any_body_gives_one_line_of_bounded_length(body in prop_oneof![
+            prop::collection::vec(any::<u8>(), 0..400),
+            "[<>{}\\[\\]\":,a-z\\n]{0,200}".prop_map(String::into_bytes),
+            "[\\PC\\n]{0,50}".prop_map(|text| {
+                serde_json::json!({"errors": [{"detail": text, "code": text}], "error": {"message": text}})
+                    .to_string()
+                    .into_bytes()
+            }),
+        ]) {
+            let fault = Fault::of_body(&body);
+            prop_assert!(fault.message.chars().count() <= MESSAGE_KEPT);
+            prop_assert!(!fault.message.chars().any(char::is_control));
+        }
     }
 
     #[test]

@@ -21,6 +21,7 @@ use tokio::time::{Instant, timeout};
 
 use crate::catalog::{CatalogEndpoint, Endpoints};
 use crate::failure::{Failure, LoginFailure};
+use crate::fault::{self, Fault};
 use crate::options::{CloudEntry, Limits};
 use crate::transport::Transport;
 
@@ -60,6 +61,10 @@ impl Session {
 /// Logs in.
 pub(crate) async fn login(entry: &CloudEntry, limits: &Limits, generation: u64) -> Result<Session, Failure> {
     let began = Instant::now();
+    if entry.auth_url_has_user() {
+        let message = "the URL of Keystone must not hold a user or a password".to_owned();
+        return Err(LoginFailure::Configuration { message }.into());
+    }
     let config = sdk_config(entry);
     let connect = AsyncOpenStack::builder(&config)
         .disable_auth_cache(true)
@@ -163,10 +168,10 @@ fn why(error: OpenStackError, after: Duration) -> LoginFailure {
 fn why_refused(error: AuthError, after: Duration) -> LoginFailure {
     match error {
         AuthError::Identity(answer) => {
-            answered(u16::try_from(answer.code).unwrap_or_default(), answer.message.clone())
+            answered(u16::try_from(answer.code).unwrap_or_default(), fault::one_line(&answer.message))
         }
         AuthError::UnknownAuth { code, message } => {
-            answered(code, crate::fault::Fault::of_body(message.unwrap_or_default().as_bytes()).message)
+            answered(code, Fault::of_body(message.unwrap_or_default().as_bytes()).message)
         }
         AuthError::AuthReceipt(_) => {
             LoginFailure::Refused { status: 401, message: "it asks for more factors".to_owned() }

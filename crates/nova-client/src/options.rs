@@ -1,7 +1,10 @@
 //! How to reach a cloud: where Keystone is, who logs in, which endpoints to take, how long to wait.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+use reqwest::Url;
 
 use crate::clouds_yaml::{self, CloudsYamlError};
 use crate::credentials::Credentials;
@@ -35,7 +38,7 @@ enum Source {
 }
 
 /// What one cloud's configuration says.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct CloudEntry {
     pub(crate) auth_url: String,
     pub(crate) credentials: Credentials,
@@ -171,6 +174,38 @@ impl CloudOptions {
     }
 }
 
+impl CloudEntry {
+    /// The URL of Keystone, to be shown: without what somebody may have written before its `@`.
+    pub(crate) fn auth_url_to_show(&self) -> String {
+        match Url::parse(&self.auth_url) {
+            Ok(mut url) if self.auth_url_has_user() => {
+                // Neither fails for a URL that has a user.
+                let _ = url.set_username("");
+                let _ = url.set_password(None);
+                url.to_string()
+            }
+            _ => self.auth_url.clone(),
+        }
+    }
+
+    pub(crate) fn auth_url_has_user(&self) -> bool {
+        Url::parse(&self.auth_url).is_ok_and(|url| !url.username().is_empty() || url.password().is_some())
+    }
+}
+
+impl fmt::Debug for CloudEntry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CloudEntry")
+            .field("auth_url", &self.auth_url_to_show())
+            .field("credentials", &self.credentials)
+            .field("region", &self.region)
+            .field("interface", &self.interface)
+            .field("ca_file", &self.ca_file)
+            .field("verify", &self.verify)
+            .finish_non_exhaustive()
+    }
+}
+
 impl Interface {
     /// The name in the catalog.
     pub fn name(self) -> &'static str {
@@ -189,5 +224,24 @@ impl Interface {
             "admin" => Some(Self::Admin),
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_in_the_url_of_keystone_is_not_shown() {
+        let credentials =
+            || Credentials::ApplicationCredential { id: "id".to_owned(), secret: "s3cret".into() };
+        let options = CloudOptions::new("https://admin:hunter2@keystone.example:5000/v3", credentials());
+        let entry = options.resolve().unwrap();
+        assert!(entry.auth_url_has_user());
+        assert_eq!(entry.auth_url_to_show(), "https://keystone.example:5000/v3");
+        let shown = format!("{options:?}");
+        assert!(!shown.contains("hunter2") && !shown.contains("s3cret"), "{shown}");
+        let plain = CloudOptions::new("https://keystone.example:5000/v3", credentials()).resolve().unwrap();
+        assert!(!plain.auth_url_has_user());
     }
 }

@@ -40,8 +40,8 @@ impl Sessions {
         let entry = options.resolve()?;
         let session = login(&entry, options.limits(), 0)
             .await
-            .map_err(|source| Error::Login { auth_url: entry.auth_url.clone(), source })?;
-        tracing::info!(keystone = %entry.auth_url, "logged in");
+            .map_err(|source| Error::Login { auth_url: entry.auth_url_to_show(), source })?;
+        tracing::info!(keystone = %entry.auth_url_to_show(), "logged in");
         Ok(Self { options, current: RwLock::new(Arc::new(session)), gate: Mutex::default() })
     }
 

@@ -14,5 +14,6 @@ mod peer;
 mod recorded;
 mod secrets;
 mod suite;
+mod tls;
 mod tokens;
 mod versions;

@@ -221,7 +221,7 @@ async fn every_recorded_error_gives_its_message_and_request_id() {
         let report = error.report();
         assert!(report.contains(fact), "{name}: {report}");
         assert_eq!(error.status().unwrap().as_u16(), exchange.status);
-        let id = exchange.headers.get("x-openstack-request-id").unwrap();
+        let id = &exchange.headers["x-openstack-request-id"];
         assert_eq!(error.request_id(), Some(id.as_str()));
         assert!(report.ends_with(&format!("({id})")), "{name}: {report}");
         assert_eq!(error.is_unauthorized(), matches!(exchange.status, 401 | 403), "{name}");

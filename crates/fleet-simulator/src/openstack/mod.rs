@@ -18,6 +18,8 @@ mod pages;
 mod placement;
 mod query;
 mod server;
+#[cfg(test)]
+mod tests;
 mod tokens;
 
 pub use server::serve;

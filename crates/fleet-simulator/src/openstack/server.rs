@@ -48,8 +48,7 @@ enum Service {
 /// also ends all connections.
 pub async fn serve(fleet: Fleet, listener: TcpListener) -> io::Result<()> {
     let base = format!("http://{}", listener.local_addr()?);
-    let (began, began_at) = (jiff::Timestamp::now(), Instant::now());
-    let openstack = Arc::new(OpenStack { fleet, tokens: Tokens::default(), base, began, began_at });
+    let openstack = Arc::new(OpenStack::new(fleet, base));
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
@@ -78,6 +77,11 @@ async fn connection(openstack: Arc<OpenStack>, stream: TcpStream) {
 }
 
 impl OpenStack {
+    pub(super) fn new(fleet: Fleet, base: String) -> Self {
+        let (began, began_at) = (jiff::Timestamp::now(), Instant::now());
+        Self { fleet, tokens: Tokens::default(), base, began, began_at }
+    }
+
     /// Misbehaves as told, or answers. An error drops the connection without an answer.
     async fn take(&self, request: Request<Incoming>) -> io::Result<Response<Body>> {
         let (parts, body) = request.into_parts();
@@ -99,13 +103,19 @@ impl OpenStack {
         }
     }
 
-    fn answer(&self, service: Option<Service>, request: &Parts, body: &Bytes) -> Answer {
+    fn answer(&self, service: Option<Service>, request: &Parts, body: &[u8]) -> Answer {
         match service {
             Some(Service::Identity) => answer::with_request_id(keystone::answer(self, request, body)),
             Some(Service::Compute) => answer::with_request_id(nova::answer(self, request, body)),
             Some(Service::Placement) => answer::with_request_id(placement::answer(self, request)),
             None => answer::Refusal::no_such_resource().answer(),
         }
+    }
+
+    /// The answer to a request, without faults.
+    #[cfg(test)]
+    pub(super) fn ask(&self, request: &Parts, body: &[u8]) -> Answer {
+        self.answer(Service::of(request.uri.path()), request, body)
     }
 
     /// Whether the request carries a good token.

@@ -40,7 +40,7 @@ async fn a_retry_after_beyond_the_deadline_is_told_at_once() {
     let error = client.aggregates().await.unwrap_err();
     assert_eq!(error.retry_after(), Some(Duration::from_secs(30)));
     assert_eq!(cloud.fleet.cloud.read(|state| state.traffic.compute) - before, 1);
-    assert!(began.elapsed() < Duration::from_secs(2));
+    assert!(began.elapsed() < Duration::from_secs(8));
 }
 
 #[tokio::test]
@@ -68,14 +68,14 @@ async fn a_retry_after_within_the_deadline_is_waited_for() {
 #[tokio::test]
 async fn a_service_that_never_answers_ends_at_the_deadline() {
     let cloud = Simulated::new(2, 1).await;
-    let limits = Limits { operation: Duration::from_millis(800), ..quick() };
+    let limits = Limits { operation: Duration::from_secs(2), ..quick() };
     let client = cloud.connect_with(limits).await;
     cloud.api(|api| api.compute_fault = Fault::Stall);
     let began = Instant::now();
     let error = client.compute_services().await.unwrap_err();
     assert!(matches!(error.failure(), Some(Failure::Deadline { .. })), "{}", error.report());
     assert!(error.is_unavailable());
-    assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
+    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
 }
 
 #[tokio::test]

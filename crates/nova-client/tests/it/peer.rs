@@ -98,12 +98,12 @@ impl Simulated {
     }
 }
 
-/// Limits that fail fast.
+/// Limits that fail soon, and yet leave a busy machine the time to answer.
 pub(crate) fn quick() -> Limits {
     Limits {
-        connect: Duration::from_millis(500),
-        attempt: Duration::from_millis(500),
-        operation: Duration::from_secs(4),
+        connect: Duration::from_secs(2),
+        attempt: Duration::from_secs(5),
+        operation: Duration::from_secs(10),
         ..Limits::default()
     }
 }

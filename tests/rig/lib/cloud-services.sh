@@ -52,13 +52,16 @@ neutron() {
 nova_api() { OS_NOVA_CONFIG_DIR=$CLOUD_ETC api nova-api 8774 nova.wsgi.osapi_compute:application; }
 nova() { daemon "nova-$1" "$VENV/bin/nova-$1" --config-file "$CLOUD_ETC/nova.conf"; }
 
-# A compute with Nova's fake driver. The driver draws a new node id at each start and is then refused, unless the id is laid down before.
+# A compute with Nova's fake driver. Its id is fixed, both where Nova keeps a host's id and where the driver looks: a compute that comes back under
+# another one is refused.
 fake_compute() {
-  local name=compute-$1 dir=$CLOUD_DIR/nova-compute-$1
+  local name=compute-$1 dir=$CLOUD_DIR/nova-compute-$1 identity
+  identity=$(uuidgen --sha1 --namespace @dns --name "$name.rig")
   mkdir -p "$dir"
   printf '[DEFAULT]\nhost = %s\nstate_path = %s\n' "$name" "$dir" > "$CLOUD_ETC/$name.conf"
-  [ -s "$dir/compute_id" ] || uuidgen --sha1 --namespace @dns --name "$name.rig" > "$dir/compute_id"
-  daemon "$name" "$VENV/bin/nova-compute" --config-file "$CLOUD_ETC/nova.conf" --config-file "$CLOUD_ETC/$name.conf"
+  echo "$identity" > "$dir/compute_id"
+  daemon "$name" "$VENV/bin/python" "$RIG_HOME/lib/fake-compute.py" "$name" "$identity" \
+    --config-file "$CLOUD_ETC/nova.conf" --config-file "$CLOUD_ETC/$name.conf"
 }
 
 # end NAME: TERM, and KILL after 10 s.

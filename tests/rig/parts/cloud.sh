@@ -56,7 +56,7 @@ clouds:
 C
 fakes=()
 for number in $(seq "$RIG_FAKE_COMPUTES"); do fakes+=("compute-$number"); done
-LOG_DIR=$CLOUD_DIR/log await nova-conductor 120 "Nova's services" \
+LOG_DIR=$CLOUD_DIR/log await nova-conductor 240 "Nova's services" \
   python3 "$RIG_HOME/lib/services-up.py" "$KEYSTONE/v3" "$CLOUD_PASSWORD" nova-conductor:cloud nova-scheduler:cloud "${fakes[@]/#/nova-compute:}"
 
 publish cloud <<EOF

@@ -16,7 +16,7 @@ for host in "${RIG_HOSTS[@]}"; do
     nova-compute "$RIG_HOME" "$VENV" "$dir"
   names+=("nova-compute:$name")
 done
-LOG_DIR=$RIG_NODE_DIR/node-1/log await nova-compute 120 "nova-compute on ${names[*]#*:} (each has a log of this name in its folder)" \
+LOG_DIR=$RIG_NODE_DIR/node-1/log await nova-compute 240 "nova-compute on ${names[*]#*:} (each has a log of this name in its folder)" \
   python3 "$RIG_HOME/lib/services-up.py" "$KEYSTONE/v3" "$CLOUD_PASSWORD" "${names[@]}"
 
 publish compute <<EOF

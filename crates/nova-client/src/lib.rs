@@ -31,7 +31,8 @@
 //!
 //! The SDK logs in. Calls are not sent through its `QueryAsync`, because that has no size limit, hides Keystone's
 //! failure behind the service's 401, follows the host of paging links and prints bodies at debug level; its typed
-//! responses differ by microversion. See [`catalog`](Cloud) for the endpoints: it finds none under `interface: internal`.
+//! responses differ by microversion. Endpoints are chosen here, because with `interface: internal` the SDK finds none.
+//! It makes a folder `~/.osc` for its token cache; the cache is off and the folder stays empty.
 
 mod catalog;
 mod cloud;

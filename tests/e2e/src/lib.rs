@@ -1,1 +1,20 @@
-//! End-to-end tests of the whole product on the rig of real peers.
+//! What the end-to-end tests are made of: the rig, the server under test, and the programs that people use.
+//!
+//! ```text
+//!  tests/rig/up ─► rig ──► server (child process) ─registered─► kube-apiserver ◄── kubectl ── watch
+//!                   │
+//!                   └────► virsh, ovs-vsctl, openstack: what the real peers say, to compare with
+//! ```
+//!
+//! Nothing here knows how the product works inside: it is started as a program and asked as a user would.
+
+pub mod cloud;
+pub mod kubectl;
+pub mod libvirt;
+pub mod patience;
+pub mod program;
+pub mod rig;
+pub mod room;
+pub mod server;
+pub mod switch;
+pub mod watch;

@@ -1,0 +1,19 @@
+//! The whole product on the rig of real peers: the server as a program, registered in the real kube-apiserver, and asked
+//! with the clients that people use.
+//!
+//! Without a rig (`tests/rig/up`, then the variables it writes) these tests say that they are skipped.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail by panicking")]
+
+mod controllers;
+mod domains;
+mod faults;
+mod hosts;
+mod permissions;
+mod product;
+mod reading;
+mod rust_client;
+mod selectors;
+mod servers;
+mod stopping;
+mod switches;

@@ -160,7 +160,8 @@ mod tests {
             let mut last = clock.read();
             for issue in steps {
                 let version = if issue { clock.next() } else { clock.read() };
-                prop_assert!(if issue { version > last } else { version >= last });
+                let grown = if issue { version > last } else { version >= last };
+                prop_assert!(grown);
                 prop_assert_eq!(version.slot(), slot);
                 last = version;
             }

@@ -6,7 +6,9 @@ mod label;
 pub(crate) use self::field::{FieldSelector, name_in};
 pub(crate) use self::label::LabelSelector;
 
-use crate::collection::PublishedObject;
+use std::sync::Arc;
+
+use crate::collection::{Event, EventKind, PublishedObject};
 
 /// All conditions of a list or a watch.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -21,7 +23,33 @@ impl Filter {
         self.is_in_namespace(object) && self.labels.matches(object.labels()) && self.fields.matches(object)
     }
 
+    /// What an event is to a watch: an object that begins to match is new, one that ceases to is gone.
+    pub(crate) fn seen(&self, event: &Event) -> Option<(EventKind, Arc<PublishedObject>)> {
+        let after = self.matches(&event.object);
+        if event.kind == EventKind::Deleted {
+            return after.then(|| (EventKind::Deleted, event.object.clone()));
+        }
+        let before = match (&event.previous, event.kind) {
+            (_, EventKind::Added) => false,
+            (None, _) => after,
+            (Some(previous), _) => self.matches(previous),
+        };
+        match (before, after) {
+            (true, true) => Some((EventKind::Modified, event.object.clone())),
+            (false, true) => Some((EventKind::Added, event.object.clone())),
+            (true, false) => {
+                let last = event.previous.as_ref()?;
+                let (_, gone) = last.reissued(event.version, EventKind::Deleted);
+                Some((EventKind::Deleted, Arc::new(gone)))
+            }
+            (false, false) => None,
+        }
+    }
+
     fn is_in_namespace(&self, object: &PublishedObject) -> bool {
         self.namespace.is_none() || self.namespace == object.key().namespace
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -10,7 +10,7 @@ use futures::{Stream, StreamExt as _, stream};
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE, VARY};
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use http_body_util::combinators::UnsyncBoxBody;
-use http_body_util::{BodyExt as _, Full, StreamBody};
+use http_body_util::{BodyExt as _, Empty, Full, StreamBody};
 use hyper::body::Frame;
 use serde_json::Value;
 
@@ -26,6 +26,11 @@ const CHUNK: usize = 128 << 10;
 
 pub(crate) const JSON: &str = "application/json";
 pub(crate) const YAML: &str = "application/yaml";
+
+/// No body.
+pub(crate) fn empty() -> Body {
+    Empty::new().boxed_unsync()
+}
 
 /// A body of one piece.
 pub(crate) fn whole(code: StatusCode, content_type: &'static str, bytes: impl Into<Bytes>) -> Response<Body> {

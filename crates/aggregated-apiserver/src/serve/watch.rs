@@ -197,7 +197,7 @@ impl Watching {
         let mut single = None;
         for event in events {
             self.position += 1;
-            let Some((kind, object)) = self.seen(event) else { continue };
+            let Some((kind, object)) = self.filter.seen(event) else { continue };
             match self.representation.ready_frame(event).filter(|_| kind == event.kind) {
                 Some(frame) if out.is_empty() && single.is_none() => single = Some(frame),
                 Some(frame) => {
@@ -214,29 +214,6 @@ impl Watching {
             }
         }
         single.unwrap_or_else(|| out.into())
-    }
-
-    /// What an event is to this watch: an object that begins to match is new, one that ceases to is gone.
-    fn seen(&self, event: &Event) -> Option<(EventKind, Arc<PublishedObject>)> {
-        let after = self.filter.matches(&event.object);
-        let before = match (&event.previous, event.kind) {
-            (_, EventKind::Added) => false,
-            (None, _) => after,
-            (Some(previous), _) => self.filter.matches(previous),
-        };
-        match (before, after) {
-            _ if event.kind == EventKind::Deleted => {
-                before.then(|| (EventKind::Deleted, event.object.clone()))
-            }
-            (true, true) => Some((EventKind::Modified, event.object.clone())),
-            (false, true) => Some((EventKind::Added, event.object.clone())),
-            (true, false) => {
-                let last = event.previous.as_ref()?;
-                let (_, gone) = last.reissued(event.version, EventKind::Deleted);
-                Some((EventKind::Deleted, Arc::new(gone)))
-            }
-            (false, false) => None,
-        }
     }
 
     fn write(&mut self, kind: EventKind, object: &PublishedObject, out: &mut Vec<u8>) {

@@ -45,6 +45,10 @@ impl Site {
             Err(_) => Err(ApiStatus::timeout("the request took too long")),
         };
         let mut response = answer.unwrap_or_else(|status| body::status(&status));
+        if parts.method == Method::HEAD {
+            // HTTP/2 takes a body after HEAD for a fault of the protocol.
+            *response.body_mut() = body::empty();
+        }
         let headers = response.headers_mut();
         headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-cache, private"));
         self.metrics.answered(&labels, response.status().as_u16(), start.elapsed().as_secs_f64());

@@ -1,0 +1,215 @@
+//! Against a stand-in for kube-apiserver: where identity is configured, and who decides.
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use aggregated_apiserver::{
+    AuthenticationConfigMap, CertificateAuthenticator, SubjectAccessReviewAuthorizer,
+};
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+use crate::certificates::Authority;
+use crate::fixture::{Fixture, STATIONS, Settings};
+
+/// Serves one ConfigMap and SubjectAccessReviews.
+#[derive(Default)]
+struct Stub {
+    data: Mutex<Value>,
+    changed: Notify,
+    reviews: Mutex<Vec<Value>>,
+    mood: Mutex<Mood>,
+}
+
+#[derive(Default, Clone, Copy, PartialEq)]
+enum Mood {
+    #[default]
+    Well,
+    Failing,
+    Silent,
+}
+
+impl Stub {
+    async fn start(data: Value) -> (Arc<Self>, kube::Client) {
+        let stub = Arc::new(Self { data: Mutex::new(data), ..Self::default() });
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        tokio::spawn(stub.clone().run(listener));
+        (stub, client(address))
+    }
+
+    async fn run(self: Arc<Self>, listener: TcpListener) {
+        loop {
+            let (stream, _) = listener.accept().await.unwrap();
+            let stub = self.clone();
+            tokio::spawn(async move {
+                let service = service_fn(|request| stub.clone().answer(request));
+                let builder = hyper_util::server::conn::auto::Builder::new(TokioExecutor::new());
+                // The client may go away at any time.
+                let _ = builder.serve_connection(TokioIo::new(stream), service).await;
+            });
+        }
+    }
+
+    fn map(&self, version: &str) -> Value {
+        json!({
+            "apiVersion": "v1", "kind": "ConfigMap", "data": *self.data.lock().unwrap(),
+            "metadata": {"name": "extension-apiserver-authentication", "namespace": "kube-system", "resourceVersion": version},
+        })
+    }
+
+    async fn answer(
+        self: Arc<Self>,
+        request: Request<Incoming>,
+    ) -> Result<Response<Full<Bytes>>, Infallible> {
+        let mood = *self.mood.lock().unwrap();
+        let path = request.uri().path().to_owned();
+        let query = request.uri().query().unwrap_or_default().to_owned();
+        let body = request.into_body().collect().await.unwrap().to_bytes();
+        let value = if path.ends_with("/subjectaccessreviews") {
+            match mood {
+                Mood::Well => self.review(serde_json::from_slice(&body).unwrap()),
+                Mood::Failing => {
+                    let mut response = Response::new(Full::from("down"));
+                    *response.status_mut() = http::StatusCode::INTERNAL_SERVER_ERROR;
+                    return Ok(response);
+                }
+                Mood::Silent => std::future::pending().await,
+            }
+        } else if path.ends_with("/configmaps/extension-apiserver-authentication") {
+            self.map("5")
+        } else if query.contains("watch=true") {
+            self.changed.notified().await;
+            json!({"type": "MODIFIED", "object": self.map("6")})
+        } else {
+            assert!(
+                query.contains("fieldSelector=metadata.name%3Dextension-apiserver-authentication"),
+                "{query}"
+            );
+            json!({"apiVersion": "v1", "kind": "ConfigMapList", "metadata": {"resourceVersion": "5"}, "items": [self.map("5")]})
+        };
+        let mut response = Response::new(Full::from(format!("{value}\n")));
+        response.headers_mut().insert("content-type", http::HeaderValue::from_static("application/json"));
+        Ok(response)
+    }
+
+    /// Allows what `rita` wants.
+    fn review(&self, mut review: Value) -> Value {
+        self.reviews.lock().unwrap().push(review["spec"].clone());
+        let allowed = review["spec"]["user"] == "rita";
+        review["status"] = json!({"allowed": allowed, "reason": if allowed { "" } else { "no rule" }});
+        review
+    }
+}
+
+fn client(address: SocketAddr) -> kube::Client {
+    let config = kube::Config::new(format!("http://{address}").parse().unwrap());
+    kube::Client::try_from(config).unwrap()
+}
+
+async fn reviewed(timeout: Duration) -> (Fixture, Arc<Stub>) {
+    let (stub, client) = Stub::start(json!({})).await;
+    let second = Duration::from_secs(10);
+    let authorizer = SubjectAccessReviewAuthorizer::with_times(client, second, second, timeout);
+    let fixture =
+        Fixture::with(Settings::default(), |builder| builder.authorizer(Arc::new(authorizer))).await;
+    (fixture, stub)
+}
+
+#[tokio::test]
+async fn the_cluster_decides_once_for_a_while() {
+    let (fixture, stub) = reviewed(Duration::from_secs(10)).await;
+    let allowed = fixture.reader().await;
+    for _ in 0..3 {
+        assert_eq!(allowed.get(STATIONS).await.code, 200);
+    }
+    let expected = json!({
+        "user": "rita", "groups": ["readers", "system:authenticated"],
+        "resourceAttributes": {"group": "weather.example.com", "version": "v1", "resource": "stations", "verb": "list"},
+    });
+    assert_eq!(*stub.reviews.lock().unwrap(), [expected]);
+    let denied = fixture.as_client(Some(&fixture.clients.client("otto", &[]))).await;
+    for _ in 0..3 {
+        let answer = denied.get(&format!("{STATIONS}/a")).await;
+        assert_eq!(answer.code, 403);
+        let message = answer.json()["message"].as_str().unwrap().to_owned();
+        assert!(message.ends_with("at the cluster scope: no rule"), "{message}");
+    }
+    assert_eq!(stub.reviews.lock().unwrap().len(), 2);
+    assert_eq!(stub.reviews.lock().unwrap()[1]["resourceAttributes"]["name"], "a");
+    assert_eq!(denied.get("/metrics").await.code, 403);
+    assert_eq!(
+        stub.reviews.lock().unwrap()[2]["nonResourceAttributes"],
+        json!({"path": "/metrics", "verb": "get"})
+    );
+    let master = fixture.as_client(Some(&fixture.clients.client("root", &["system:masters"]))).await;
+    assert_eq!(master.get(STATIONS).await.code, 200);
+    assert_eq!(stub.reviews.lock().unwrap().len(), 3, "masters are not asked about");
+}
+
+#[tokio::test]
+async fn without_an_answer_resources_are_unavailable_and_discovery_is_not() {
+    let (fixture, stub) = reviewed(Duration::from_millis(200)).await;
+    let client = fixture.reader().await;
+    for mood in [Mood::Failing, Mood::Silent] {
+        *stub.mood.lock().unwrap() = mood;
+        let start = Instant::now();
+        let answer = client.get(STATIONS).await;
+        assert_eq!((answer.code, answer.json()["reason"].as_str()), (503, Some("ServiceUnavailable")));
+        assert!(start.elapsed() < Duration::from_secs(5));
+        for path in ["/apis", "/apis/weather.example.com/v1", "/openapi/v3", "/livez"] {
+            assert_eq!(client.get(path).await.code, 200, "{path}");
+        }
+    }
+    *stub.mood.lock().unwrap() = Mood::Well;
+    assert_eq!(client.get(STATIONS).await.code, 200, "faults are not remembered");
+}
+
+#[tokio::test]
+async fn the_config_map_says_who_is_believed_and_is_followed() {
+    let (old, new) = (Authority::new("old"), Authority::new("new"));
+    let keys = |authority: &Authority| {
+        json!({
+            "requestheader-client-ca-file": authority.pem,
+            "requestheader-allowed-names": "[\"front-proxy-client\"]",
+            "requestheader-username-headers": "[\"X-Remote-User\"]",
+            "requestheader-group-headers": "[\"X-Remote-Group\"]",
+            "requestheader-extra-headers-prefix": "[\"X-Remote-Extra-\"]",
+        })
+    };
+    let (stub, client) = Stub::start(keys(&old)).await;
+    let map = Arc::new(AuthenticationConfigMap::new(client));
+    let authenticator = Arc::new(CertificateAuthenticator::new(map.trust().clone()));
+    map.read().await.unwrap();
+    let fixture = Fixture::with(Settings::default(), |builder| builder.authenticator(authenticator)).await;
+    let headers = [("X-Remote-User", "jane"), ("X-Remote-Group", "readers")];
+    let code = async |authority: &Authority| {
+        let client = fixture.as_client(Some(&authority.client("front-proxy-client", &[]))).await;
+        client.call(http::Method::GET, STATIONS, &headers).await.code
+    };
+    assert_eq!((code(&old).await, code(&new).await), (200, 401));
+    let stop = CancellationToken::new();
+    let following = tokio::spawn({
+        let (map, stop) = (map.clone(), stop.clone());
+        async move { map.follow(stop).await }
+    });
+    *stub.data.lock().unwrap() = keys(&new);
+    stub.changed.notify_one();
+    let start = Instant::now();
+    while code(&new).await != 200 {
+        assert!(start.elapsed() < Duration::from_secs(10));
+    }
+    assert_eq!(code(&old).await, 401);
+    stop.cancel();
+    following.await.unwrap();
+}

@@ -1,0 +1,13 @@
+//! The server as its clients meet it: over TLS on loopback, by raw HTTP and by kube-rs.
+#![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test may fail")]
+
+mod certificates;
+mod cluster;
+mod discovery;
+mod ending;
+mod fixture;
+mod http;
+mod identity;
+mod kube_clients;
+mod reads;
+mod watches;

@@ -48,7 +48,7 @@ raw_enum! {
         ArgumentUnsupported = 74 "argument unsupported",
         /// Aborted by somebody (78).
         OperationAborted = 78 "operation aborted",
-        /// The operation is not supported (84).
+        /// The call exists, but not for this domain now (84): statistics on the target of a migration.
         OperationUnsupported = 84 "operation unsupported",
         /// Another job has it (87).
         ResourceBusy = 87 "resource busy",
@@ -71,14 +71,14 @@ pub struct RemoteError {
     /// 1 warning, 2 error.
     pub level: i32,
     /// The domain it is about.
-    pub about: Option<DomainRef>,
+    pub about: Option<Box<DomainRef>>,
 }
 
 impl RemoteError {
     /// The call does not exist here: an old daemon answers 39 "unknown procedure", a driver without it 3.
     pub fn is_unsupported(&self) -> bool {
         match self.code {
-            ErrorCode::NoSupport | ErrorCode::OperationUnsupported => true,
+            ErrorCode::NoSupport => true,
             ErrorCode::Rpc => {
                 let message = self.message.to_ascii_lowercase();
                 message.contains("unknown procedure") || message.contains("cannot find program")
@@ -112,7 +112,7 @@ impl From<WireError> for RemoteError {
     fn from(wire: WireError) -> Self {
         let code = ErrorCode::from_raw(wire.code);
         let message = wire.message.filter(|message| !message.is_empty()).unwrap_or_else(|| code.to_string());
-        Self { code, domain: wire.domain, message, level: wire.level, about: wire.about_domain }
+        Self { code, domain: wire.domain, message, level: wire.level, about: wire.about_domain.map(Box::new) }
     }
 }
 

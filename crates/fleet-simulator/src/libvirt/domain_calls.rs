@@ -36,7 +36,8 @@ pub(super) fn is_known(procedure: Procedure) -> bool {
 fn is_change(procedure: Procedure) -> bool {
     matches!(
         procedure,
-        Procedure::DomainCreateXml
+        Procedure::DomainAbortJob
+            | Procedure::DomainCreateXml
             | Procedure::DomainDestroy
             | Procedure::DomainSuspend
             | Procedure::DomainResume
@@ -86,6 +87,10 @@ pub(super) fn carry_out(
         Procedure::DomainGetJobInfo => {
             let domain: DomainRef = read(arguments)?;
             with(host, domain.uuid, |domain| jobs::info(domain))
+        }
+        Procedure::DomainAbortJob => {
+            let domain: DomainRef = read(arguments)?;
+            with(host, domain.uuid, jobs::abort)
         }
         Procedure::ConnectGetAllDomainStats => stats::all(host, arguments),
         Procedure::DomainCreateXml => create(host, arguments),

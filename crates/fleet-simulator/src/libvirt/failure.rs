@@ -36,6 +36,8 @@ pub(super) enum Failure {
     NoDomainNamed(String),
     /// The domain is not running, or has no job.
     Invalid(&'static str),
+    /// Numbers of a migration are asked of its target.
+    StatsOfTarget,
     /// A domain of that UUID or name is there.
     AlreadyExists(String),
     /// XML that is no domain.
@@ -67,6 +69,7 @@ impl Failure {
             Self::ReadOnly(_) => (29, FROM_DOMAIN),
             Self::NoDomain(_) | Self::NoDomainNamed(_) => (42, FROM_QEMU),
             Self::Invalid(_) => (55, FROM_QEMU),
+            Self::StatsOfTarget => (84, FROM_QEMU),
             Self::AlreadyExists(_) => (9, FROM_QEMU),
             Self::BadXml(_) => (27, FROM_QEMU),
         }
@@ -89,6 +92,10 @@ impl Failure {
             Self::NoDomain(uuid) => format!("Domain not found: no domain with matching uuid '{uuid}'"),
             Self::NoDomainNamed(name) => format!("Domain not found: no domain with matching name '{name}'"),
             Self::Invalid(why) => format!("Requested operation is not valid: {why}"),
+            Self::StatsOfTarget => {
+                "Operation not supported: migration statistics are available only on the source host"
+                    .to_owned()
+            }
             Self::AlreadyExists(name) => format!("operation failed: domain '{name}' already exists"),
             Self::BadXml(why) => format!("XML error: {why}"),
             Self::UnknownEvent(kind) => format!("internal error: unsupported event ID {kind}"),

@@ -11,6 +11,9 @@ const COMPLETED: u32 = 1;
 /// `VIR_DOMAIN_JOB_STATS_KEEP_COMPLETED`.
 const KEEP_COMPLETED: u32 = 2;
 
+/// `VIR_DOMAIN_JOB_OPERATION_MIGRATION_IN`.
+const OPERATION_IN: i32 = 4;
+
 /// Number of the kind on the wire.
 pub(super) fn kind(job: &Job) -> WireKind {
     match job.kind {
@@ -27,8 +30,10 @@ pub(super) fn stats(domain: &mut Domain, flags: u32) -> Result<Vec<u8>, Failure>
     if !wants_ended && !domain.state.is_active() {
         return Err(Failure::Invalid("domain is not running"));
     }
-    let running = |job: &&Job| job.kind == JobKind::Unbounded;
-    let job = domain.job.as_ref().filter(|job| running(job) != wants_ended);
+    let job = domain.job.as_ref().filter(|job| is_running(job) != wants_ended);
+    if !wants_ended {
+        refuse_on_target(job)?;
+    }
     let (kind, params) = job.map_or((WireKind::None, TypedParams::default()), |job| (kind(job), params(job)));
     if wants_ended && flags & KEEP_COMPLETED == 0 && job.is_some() {
         domain.job = None;
@@ -42,7 +47,8 @@ pub(super) fn info(domain: &Domain) -> Result<Vec<u8>, Failure> {
     if !domain.state.is_active() {
         return Err(Failure::Invalid("domain is not running"));
     }
-    let job = domain.job.as_ref().filter(|job| job.kind == JobKind::Unbounded);
+    let job = domain.job.as_ref().filter(|job| is_running(job));
+    refuse_on_target(job)?;
     let kind = job.map_or(WireKind::None, kind);
     let elapsed = job.map_or(0, elapsed_ms);
     let memory = job.map_or([0; 3], memory);
@@ -51,6 +57,27 @@ pub(super) fn info(domain: &Domain) -> Result<Vec<u8>, Failure> {
         payload.extend(encode(&number));
     }
     Ok(payload)
+}
+
+/// Answers `domain_abort_job`: the job is gone, and with it what it was doing.
+pub(super) fn abort(domain: &mut Domain) -> Result<Vec<u8>, Failure> {
+    if !domain.state.is_active() {
+        return Err(Failure::Invalid("domain is not running"));
+    }
+    if !domain.job.as_ref().is_some_and(is_running) {
+        return Err(Failure::Invalid("no job is active on the domain"));
+    }
+    domain.job = None;
+    Ok(Vec::new())
+}
+
+fn is_running(job: &Job) -> bool {
+    job.kind == JobKind::Unbounded
+}
+
+/// QEMU counts a migration on its source only.
+fn refuse_on_target(job: Option<&Job>) -> Result<(), Failure> {
+    if job.is_some_and(|job| job.operation == OPERATION_IN) { Err(Failure::StatsOfTarget) } else { Ok(()) }
 }
 
 /// The typed parameters of a job, as the QEMU driver gives them.

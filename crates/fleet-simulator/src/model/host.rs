@@ -1,6 +1,7 @@
 //! One hypervisor host: hardware, domains, switch, faults, and the changes others subscribe to.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::broadcast;
@@ -126,9 +127,9 @@ impl Host {
     /// Defines a domain (shut off) unless one with this UUID exists.
     pub fn define(&self, domain: Domain) {
         self.change(|state, happened| {
-            if !state.domains.contains_key(&domain.uuid) {
+            if let Entry::Vacant(place) = state.domains.entry(domain.uuid) {
                 happened.push(lifecycle(&domain, 0, 0));
-                state.domains.insert(domain.uuid, domain);
+                place.insert(domain);
             }
         });
     }

@@ -22,7 +22,8 @@ const PAGE: u64 = 4096;
 const DOWNTIME_MS: u64 = 37;
 
 /// Migrates a running domain in about `duration`: job numbers on both ends every 100 ms, an iteration event per pass, the
-/// hand-over, then the end of the job. `false` when the domain does not run at `from`, at the start or at the end.
+/// hand-over, then the end of the job. `false` when the domain does not run at `from`, at the start or at the end, or when its
+/// job is taken away meanwhile: so a migration is cancelled.
 pub async fn migrate(from: &Host, to: &Host, uuid: Uuid, duration: Duration) -> bool {
     let Some(total) = begin(from, to, uuid) else { return false };
     let started = Instant::now();
@@ -123,7 +124,7 @@ fn job(domain: &Domain, operation: i32, peer: &str) -> Job {
     }
 }
 
-/// Writes the numbers into the job on one end; `false` when domain or job is gone there.
+/// Writes the numbers into the job on one end; `false` when domain or job is gone there: stopped or cancelled.
 fn advance(host: &Host, progress: &Progress, uuid: Uuid, new_pass: bool) -> bool {
     host.change(|state, happened| {
         let Some(domain) = state.domains.get_mut(&uuid).filter(|domain| domain.state.is_active()) else {
@@ -144,7 +145,7 @@ fn advance(host: &Host, progress: &Progress, uuid: Uuid, new_pass: bool) -> bool
     })
 }
 
-/// The source is gone: so is what arrived.
+/// The source is gone or stays: so what arrived goes.
 fn forget_arriving(to: &Host, uuid: Uuid) {
     to.change(|state, happened| {
         if let Some(mut arriving) = state.domains.remove(&uuid) {

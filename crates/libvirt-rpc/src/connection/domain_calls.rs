@@ -147,7 +147,9 @@ impl Connection {
     /// The job in progress; kind [`JobKind::None`](crate::JobKind::None) when there is none.
     ///
     /// # Errors
-    /// See [`CallError`]; [`CallError::is_operation_invalid`] when the domain is not running.
+    /// See [`CallError`]; [`CallError::is_operation_invalid`] when the domain is not running;
+    /// [`ErrorCode::OperationUnsupported`](crate::ErrorCode::OperationUnsupported) on the target of a migration: QEMU counts
+    /// on the source only.
     pub async fn job_stats(&self, domain: &DomainRef) -> Result<JobStats, CallError> {
         self.call(Procedure::DomainGetJobStats, &(domain.clone(), 0_u32)).await
     }
@@ -167,6 +169,14 @@ impl Connection {
     /// See [`CallError`].
     pub async fn job_info(&self, domain: &DomainRef) -> Result<JobStats, CallError> {
         self.call::<_, JobInfo>(Procedure::DomainGetJobInfo, domain).await.map(JobStats::from)
+    }
+
+    /// Asks for the end of the job in progress. It has ended when [`Connection::job_stats`] says so.
+    ///
+    /// # Errors
+    /// See [`CallError`]; [`CallError::is_operation_invalid`] when there is no job.
+    pub async fn abort_job(&self, domain: &DomainRef) -> Result<(), CallError> {
+        self.call(Procedure::DomainAbortJob, domain).await
     }
 
     /// Statistics of many domains at once; of all for an empty `domains`.
@@ -235,7 +245,7 @@ impl Xdr for StatsRecord {
 /// The fixed structure of `virDomainGetJobInfo`, in its order on the wire.
 struct JobInfo {
     kind: i32,
-    numbers: [u64; JobInfo::FIELDS.len()],
+    numbers: [u64; Self::FIELDS.len()],
 }
 
 impl JobInfo {

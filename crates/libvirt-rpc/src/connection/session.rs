@@ -37,6 +37,9 @@ pub(super) struct Session {
     seen: Seen,
 }
 
+/// How a reply's payload is to be read, and the payload.
+type Answer = (MessageStatus, Bytes);
+
 #[derive(Debug, Default)]
 struct Calls {
     last_serial: u32,
@@ -46,7 +49,7 @@ struct Calls {
 
 #[derive(Debug)]
 struct Waiting {
-    answer: oneshot::Sender<(MessageStatus, Bytes)>,
+    answer: oneshot::Sender<Answer>,
     _place: OwnedSemaphorePermit,
 }
 
@@ -100,7 +103,7 @@ impl Session {
         procedure: Procedure,
         payload: &[u8],
         place: OwnedSemaphorePermit,
-    ) -> Result<(Vec<u8>, oneshot::Receiver<(MessageStatus, Bytes)>), CallError> {
+    ) -> Result<(Vec<u8>, oneshot::Receiver<Answer>), CallError> {
         let mut calls = self.calls();
         if calls.closed {
             drop(calls);

@@ -32,6 +32,7 @@ raw_enum! {
         ConnectIsSecure = 149 "connect_is_secure",
         ConnectGetLibVersion = 157 "connect_get_lib_version",
         DomainGetJobInfo = 163 "domain_get_job_info",
+        DomainAbortJob = 164 "domain_abort_job",
         ConnectGetSysinfo = 203 "connect_get_sysinfo",
         DomainGetState = 212 "domain_get_state",
         ConnectListAllDomains = 273 "connect_list_all_domains",

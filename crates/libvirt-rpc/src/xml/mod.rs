@@ -1,12 +1,13 @@
 //! Reads the documents that daemons send: capabilities, domain capabilities, system information, domains.
 //!
-//! Pure, and total on any input: a document is bounded in size and depth of interest, what is missing is absent, what is
+//! Pure, and total on any input: a document is bounded in size and shape, what is missing is absent, what is
 //! malformed is absent or an [`XmlError`], never a zero.
 
 mod capabilities;
 mod document;
 mod domain;
 mod domain_capabilities;
+mod shape;
 mod sysinfo;
 
 pub use capabilities::{Capabilities, NumaCell};

@@ -2,13 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use fleet_simulator::model::{Fault, Fleet, FleetOptions, migrate};
-use libvirt_rpc::{
-    CallError, CloseReason, Connection, DomainFilter, DomainRef, Event, EventKind, JobKind, JobOperation,
-    LifecycleEvent, OpenError, ResumedDetail, StoppedDetail,
-};
+use fleet_simulator::model::Fault;
+use libvirt_rpc::{CallError, CloseReason, Connection, Event, EventKind, OpenError};
 
-use crate::target::{SOON, Target, simulator_tcp, simulator_unix, wait_for};
+use crate::target::{SOON, Target, simulator_tcp, simulator_unix};
 
 async fn target() -> Target {
     simulator_tcp().await.pop().unwrap()
@@ -108,61 +105,4 @@ async fn a_slow_follower_delays_no_reply_and_learns_what_it_missed() {
         }
     }
     assert_eq!((taken, lost), (4, 56), "{:?}", connection.counters());
-}
-
-#[tokio::test]
-async fn a_migration_is_followed_from_both_ends() {
-    let fleet = Fleet::new(&FleetOptions { hosts: 2, instances: 1, ..FleetOptions::default() });
-    let (from, to) = (fleet.hosts[0].clone(), fleet.hosts[1].clone());
-    let (here, mut leaving) = follow(from.clone()).await;
-    let (there, mut arriving) = follow(to.clone()).await;
-    let domain: DomainRef = here.list_all_domains(DomainFilter::NONE).await.unwrap().remove(0);
-    let uuid = domain.uuid;
-    let moving = tokio::spawn(async move { migrate(&from, &to, uuid, Duration::from_secs(1)).await });
-
-    let iteration = |event: &Event| match event {
-        Event::MigrationIteration { domain, iteration } if domain.uuid == uuid => Some(*iteration),
-        _ => None,
-    };
-    assert_eq!(wait_for(&mut leaving, iteration).await, 1);
-    assert_eq!(wait_for(&mut leaving, iteration).await, 2);
-    let out = here.job_stats(&domain).await.unwrap();
-    assert_eq!((out.kind, out.operation), (JobKind::Unbounded, Some(JobOperation::MigrationOut)));
-    assert!(out.memory_remaining().unwrap() > 0 && out.memory_iteration() >= Some(2), "{out:?}");
-    let inward = there.job_stats(&domain).await.unwrap();
-    assert_eq!((inward.kind, inward.operation), (JobKind::Unbounded, Some(JobOperation::MigrationIn)));
-    let old_call = here.job_info(&domain).await.unwrap();
-    assert_eq!((old_call.kind, old_call.memory_total()), (JobKind::Unbounded, out.memory_total()));
-
-    wait_for(&mut arriving, lifecycle(uuid, LifecycleEvent::Resumed(ResumedDetail::Migrated))).await;
-    wait_for(&mut leaving, lifecycle(uuid, LifecycleEvent::Stopped(StoppedDetail::Migrated))).await;
-    let completed = wait_for(&mut leaving, |event| match event {
-        Event::JobCompleted { job, .. } => Some(job.clone()),
-        _ => None,
-    });
-    let completed = completed.await;
-    assert_eq!((completed.kind, completed.memory_remaining()), (JobKind::Completed, Some(0)));
-    assert!(moving.await.unwrap());
-    assert!(here.domain_state(&domain).await.unwrap_err().is_no_domain());
-    assert!(there.domain_state(&domain).await.unwrap().is_running());
-    let kept = there.completed_job_stats(&domain).await.unwrap();
-    assert_eq!((kept.kind, kept.downtime_ms()), (JobKind::Completed, Some(37)));
-}
-
-fn lifecycle(uuid: uuid::Uuid, wanted: LifecycleEvent) -> impl Fn(&Event) -> Option<()> {
-    move |event| match event {
-        Event::Lifecycle { domain, event } if domain.uuid == uuid && *event == wanted => Some(()),
-        _ => None,
-    }
-}
-
-async fn follow(host: std::sync::Arc<fleet_simulator::model::Host>) -> (Connection, libvirt_rpc::Events) {
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let port = listener.local_addr().unwrap().port();
-    tokio::spawn(fleet_simulator::libvirt::serve(host, listener));
-    let endpoint = libvirt_rpc::Endpoint::Tcp { host: "127.0.0.1".to_owned(), port };
-    let opened = Connection::open(&endpoint, libvirt_rpc::OpenOptions::default()).await.unwrap();
-    let kinds = [EventKind::Lifecycle, EventKind::MigrationIteration, EventKind::JobCompleted];
-    assert!(opened.0.register_events(&kinds).await.unwrap().is_empty());
-    opened
 }

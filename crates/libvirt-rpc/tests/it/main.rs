@@ -13,6 +13,7 @@
 
 mod documents;
 mod faults;
+mod migration;
 mod recorded;
 mod scripted;
 mod suite;

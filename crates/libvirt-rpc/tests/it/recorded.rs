@@ -314,7 +314,7 @@ async fn record_domain(from: &str, to: &str, frames: &mut Named) {
     );
     frames.push(("job_stats_none", wire.call(Procedure::DomainGetJobStats, &(domain.clone(), 0_u32)).await));
 
-    let mut migration = migrate(from, to, &name);
+    let mut migration = crate::migration::virsh_migrate(from, to, &name);
     loop {
         let stats = wire.call(Procedure::DomainGetJobStats, &(domain.clone(), 0_u32)).await;
         let running = decode::<JobStats>(&stats[LENGTH_BYTES + HEADER_BYTES..]).unwrap();
@@ -345,22 +345,4 @@ async fn record_domain(from: &str, to: &str, frames: &mut Named) {
     let mut target = Wire::connect(to, 16_509).await;
     target.open(0).await;
     target.call(Procedure::DomainDestroy, &domain).await;
-}
-
-/// A migration slow enough to be watched.
-fn migrate(from: &str, to: &str, name: &str) -> tokio::process::Child {
-    tokio::process::Command::new("virsh")
-        .args([
-            "-c",
-            &format!("qemu+tcp://{from}/system"),
-            "migrate",
-            "--live",
-            "--p2p",
-            "--bandwidth",
-            "1",
-            name,
-        ])
-        .arg(format!("qemu+tcp://{to}/system"))
-        .spawn()
-        .unwrap()
 }

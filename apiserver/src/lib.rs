@@ -12,5 +12,7 @@ pub mod intent;
 pub mod inventory;
 pub mod merge;
 pub mod resources;
+#[cfg(feature = "demo")]
+pub mod simulation;
 pub mod sources;
 pub mod wiring;

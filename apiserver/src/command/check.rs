@@ -50,11 +50,18 @@ async fn try_all(configuration: &Configuration) -> Vec<Row> {
     let mut expected: BTreeMap<(String, &'static str), Option<Row>> = BTreeMap::new();
     let mut started = Vec::new();
     for host in configuration.hosts.known.keys() {
-        for source in [name::LIBVIRT, name::OVSDB, name::OPENFLOW, name::OVS_VSWITCHD] {
-            expected.insert((host.clone(), source), None);
-        }
         let reach = configuration.hosts.reach(host, None);
-        started.push(HostTasks::start(host, reach, &settings, &sender, &tasks, &end).await);
+        let read = [
+            (name::LIBVIRT, reach.libvirt.is_some()),
+            (name::OVSDB, reach.ovsdb.is_some()),
+            (name::OPENFLOW, reach.openvswitch_run.is_some()),
+            (name::OVS_VSWITCHD, reach.openvswitch_run.is_some()),
+        ];
+        for (source, read) in read {
+            let unread = (!read).then(|| said(host.clone(), source, &Observation::<()>::disabled()));
+            expected.insert((host.clone(), source), unread);
+        }
+        started.push(HostTasks::start(host, reach, &settings, &sender, &tasks, &end));
     }
     if let Some(openstack) = &configuration.openstack {
         for source in [name::NOVA, name::PLACEMENT] {
@@ -89,6 +96,7 @@ fn row(report: Report) -> Option<Row> {
     match report {
         Report::Compute(observation) => Some(said(String::new(), name::NOVA, &observation)),
         Report::Membership(observation) => Some(said(String::new(), name::PLACEMENT, &observation)),
+        Report::Asked(_) => None,
         Report::Host { host, observed } => match observed {
             HostObserved::Libvirt(observation) => Some(said(host, name::LIBVIRT, &observation)),
             HostObserved::Switch(observation) => Some(said(host, name::OVSDB, &observation)),

@@ -5,9 +5,12 @@ use tracing_subscriber::fmt::format::FmtSpan;
 
 use super::LogFormat;
 
+/// What is logged unless `RUST_LOG` says otherwise. The OpenStack client tells of every request at the level of info.
+const DEFAULT: &str = "info,openstack_sdk=warn";
+
 /// Starts logging. Called once; a second start changes nothing.
 pub(super) fn start(format: LogFormat) {
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(DEFAULT));
     let lines = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)

@@ -54,9 +54,9 @@ impl fmt::Display for Interval {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let milliseconds = self.0.as_millis();
         match milliseconds {
-            _ if milliseconds % 3_600_000 == 0 => write!(formatter, "{}h", milliseconds / 3_600_000),
-            _ if milliseconds % 60_000 == 0 => write!(formatter, "{}m", milliseconds / 60_000),
-            _ if milliseconds % 1_000 == 0 => write!(formatter, "{}s", milliseconds / 1_000),
+            _ if milliseconds.is_multiple_of(3_600_000) => write!(formatter, "{}h", milliseconds / 3_600_000),
+            _ if milliseconds.is_multiple_of(60_000) => write!(formatter, "{}m", milliseconds / 60_000),
+            _ if milliseconds.is_multiple_of(1_000) => write!(formatter, "{}s", milliseconds / 1_000),
             _ => write!(formatter, "{milliseconds}ms"),
         }
     }

@@ -75,6 +75,13 @@ pub struct Kubernetes {
     pub node_label: String,
 }
 
+impl Kubernetes {
+    /// Whether hosts exist because of their Nodes.
+    pub fn follows_nodes(&self) -> bool {
+        !self.node_label.is_empty()
+    }
+}
+
 /// Access to a server without a cluster.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]

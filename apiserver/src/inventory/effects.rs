@@ -8,7 +8,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::publication::{Publication, Resource, Urgency};
-use super::shown::{Digests, remembered, remembered_switch};
+use super::shown::{Digests, ShownMigration, remembered, remembered_switch};
 use super::state::Inventory;
 use crate::merge::{self, MigrationEnd};
 
@@ -36,18 +36,19 @@ impl Inventory {
             list.extend(self.eviction_object(name, now));
         }
         for uuid in touched.migrations {
-            list.extend(self.migration_object(uuid));
+            list.extend(self.migration_object(uuid, now));
         }
         list
     }
 
-    /// The objects of one host, with counters that moved made known.
+    /// The objects of one host, with counters that moved made known, and the ages of its evictions.
     pub fn slow_publications(&mut self, host: &str, now: Timestamp) -> Vec<Publication> {
+        self.touch_evictions_of(host);
         self.host_objects(host, Pace::Counters, now)
     }
 
     fn host_objects(&mut self, name: &str, pace: Pace, now: Timestamp) -> Vec<Publication> {
-        let elsewhere = self.active_elsewhere(name);
+        let elsewhere = self.active_elsewhere(name, now);
         let Some(view) = self.host_view(name, &elsewhere, now) else { return Vec::new() };
         let cloud = self.cloud_view();
         let earlier = self.shown.hypervisors.get(name);
@@ -56,30 +57,23 @@ impl Inventory {
         let namespace = &self.rules.namespaces.ovs_nodes;
         let ovs_node = merge::ovs_node(&view, namespace, earlier_switch.map(|(_, status)| status));
 
-        let mut list = Vec::new();
         let digests = earlier.map(|(digests, _)| *digests);
-        if let Some((publication, digests)) = show(Resource::Hypervisor, &hypervisor, digests, pace) {
-            let status = hypervisor.status.as_ref().map(remembered).unwrap_or_default();
-            list.push((publication, Remember::Hypervisor(digests, status)));
-        }
+        let hypervisor_shown = show(Resource::Hypervisor, &hypervisor, digests, pace);
         let digests = earlier_switch.map(|(digests, _)| *digests);
-        if let Some((publication, digests)) = show(Resource::OvsNode, &ovs_node, digests, pace) {
-            let status = ovs_node.status.as_ref().map(remembered_switch).unwrap_or_default();
-            list.push((publication, Remember::Switch(digests, status)));
+        let switch_shown = show(Resource::OvsNode, &ovs_node, digests, pace);
+
+        let mut list = Vec::new();
+        if let Some((publication, digests)) = hypervisor_shown {
+            let status = hypervisor.status.as_ref().map(remembered).unwrap_or_default();
+            self.shown.hypervisors.insert(name.to_owned(), (digests, status));
+            list.push(publication);
         }
-        list.into_iter()
-            .map(|(publication, remember)| {
-                match remember {
-                    Remember::Hypervisor(digests, status) => {
-                        self.shown.hypervisors.insert(name.to_owned(), (digests, status));
-                    }
-                    Remember::Switch(digests, status) => {
-                        self.shown.ovs_nodes.insert(name.to_owned(), (digests, status));
-                    }
-                }
-                publication
-            })
-            .collect()
+        if let Some((publication, digests)) = switch_shown {
+            let status = ovs_node.status.as_ref().map(remembered_switch).unwrap_or_default();
+            self.shown.ovs_nodes.insert(name.to_owned(), (digests, status));
+            list.push(publication);
+        }
+        list
     }
 
     fn withdraw_host(&mut self, name: &str) -> Vec<Publication> {
@@ -110,27 +104,30 @@ impl Inventory {
         Some(publication)
     }
 
-    fn migration_object(&mut self, uuid: Uuid) -> Option<Publication> {
-        let namespace = self.rules.namespaces.migrations.clone();
+    fn migration_object(&mut self, uuid: Uuid, now: Timestamp) -> Option<Publication> {
+        let namespace = &self.rules.namespaces.migrations;
         let ends = self.hosts.iter().filter_map(|(host, entry)| {
             let job = entry.libvirt.value()?.jobs.get(&uuid)?;
             Some(MigrationEnd { host, job })
         });
         let ends: Vec<MigrationEnd<'_>> = ends.collect();
-        let Some(migration) = merge::migration(uuid, &namespace, &ends, self.runs_on(uuid)) else {
-            self.shown.migrations.remove(&uuid)?;
-            return Some(withdraw(Resource::Migration, Some(&namespace), &uuid.to_string()));
-        };
+        // All ends are shown until the last of them is over: one that went first would look like another migration.
+        let ended = ends.iter().map(|end| end.job.ended).collect::<Option<Vec<_>>>();
+        let ended = ended.and_then(|ended| ended.into_iter().max());
+        let expired = ended.is_some_and(|ended| self.is_expired(ended, now));
         let earlier = self.shown.migrations.get(&uuid).copied();
-        let (publication, digests) = show(Resource::Migration, &migration, earlier, Pace::Meaning)?;
-        self.shown.migrations.insert(uuid, digests);
+        let began = earlier.map(|shown| shown.began);
+        let migration = merge::migration(uuid, namespace, &ends, self.runs_on(uuid), began);
+        let Some(migration) = migration.filter(|_| !expired) else {
+            let withdrawal = withdraw(Resource::Migration, Some(namespace), &uuid.to_string());
+            return self.shown.migrations.remove(&uuid).map(|_| withdrawal);
+        };
+        let digests = earlier.map(|shown| shown.digests);
+        let (publication, digests) = show(Resource::Migration, &migration, digests, Pace::Meaning)?;
+        let began = migration.status.as_ref().map_or(now, |status| status.started.0);
+        self.shown.migrations.insert(uuid, ShownMigration { digests, began, ended });
         Some(publication)
     }
-}
-
-enum Remember {
-    Hypervisor(Digests, c5c3_api::hypervisor::HypervisorStatus),
-    Switch(Digests, c5c3_api::ovs_node::OVSNodeStatus),
 }
 
 /// The object as a publication, with the digests to compare the next one with. A quiet one keeps the digests that

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::configuration::Reach;
 use crate::merge::Incarnation;
 use crate::sources::observation::Observation;
 use crate::sources::picture::{DaemonPicture, FlowPicture, LibvirtPicture, NodePicture, SwitchPicture};
@@ -21,11 +22,15 @@ pub(super) struct HostEntry {
 
 impl HostEntry {
     /// A host of which nothing is known yet.
-    pub(super) fn new(incarnation: Incarnation, configured_labels: BTreeMap<String, String>) -> Self {
+    pub(super) fn new(
+        incarnation: Incarnation,
+        configured_labels: BTreeMap<String, String>,
+        node: Observation<NodePicture>,
+    ) -> Self {
         Self {
             incarnation,
             configured_labels,
-            node: Observation::default(),
+            node,
             libvirt: Observation::default(),
             switch: Observation::default(),
             flows: Observation::default(),
@@ -33,14 +38,23 @@ impl HostEntry {
         }
     }
 
-    /// Takes an observation in the place of the earlier one.
+    /// Takes an observation in the place of the earlier one. A failure without a value keeps the value that is known:
+    /// it comes from a task that was started anew.
     pub(super) fn take(&mut self, observed: HostObserved) {
         match observed {
-            HostObserved::Libvirt(observation) => self.libvirt = observation,
-            HostObserved::Switch(observation) => self.switch = observation,
-            HostObserved::Flows(observation) => self.flows = observation,
-            HostObserved::Daemons(observation) => self.daemons = observation,
+            HostObserved::Libvirt(observation) => self.libvirt = observation.or_value_of(&self.libvirt),
+            HostObserved::Switch(observation) => self.switch = observation.or_value_of(&self.switch),
+            HostObserved::Flows(observation) => self.flows = observation.or_value_of(&self.flows),
+            HostObserved::Daemons(observation) => self.daemons = observation.or_value_of(&self.daemons),
             HostObserved::Node(observation) => self.node = observation,
         }
+    }
+
+    /// Sources that are not read are disabled; those that were, and shall be read now, are being connected to.
+    pub(super) fn expect(&mut self, reach: &Reach) {
+        self.libvirt = self.libvirt.expected(reach.libvirt.is_some());
+        self.switch = self.switch.expected(reach.ovsdb.is_some());
+        self.flows = self.flows.expected(reach.openvswitch_run.is_some());
+        self.daemons = self.daemons.expected(reach.openvswitch_run.is_some());
     }
 }

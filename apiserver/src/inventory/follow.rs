@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use futures::future::OptionFuture;
 use jiff::Timestamp;
-use tokio::sync::{broadcast, mpsc};
+use tokio::sync::{broadcast, mpsc, oneshot};
 use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -18,7 +18,7 @@ use crate::intent::{IntentChanges, IntentError, IntentKey, IntentStore, Wish};
 use crate::merge::Incarnation;
 use crate::resources::Shelves;
 use crate::sources::node::NodeChange;
-use crate::sources::observation::Observation;
+use crate::sources::observation::{Observation, chain};
 use crate::sources::report::{HostObserved, Report, Reports};
 use crate::sources::{HostTasks, Settings};
 use c5c3_api::SourceState;
@@ -83,6 +83,7 @@ impl Follower {
         let mut tick = interval(std::time::Duration::from_secs(1));
         tick.set_missed_tick_behavior(MissedTickBehavior::Skip);
         let mut batch = Vec::with_capacity(BATCH);
+        let mut asked: Vec<oneshot::Sender<()>> = Vec::new();
         loop {
             let node_change: OptionFuture<_> = nodes.as_mut().map(|nodes| nodes.recv()).into();
             tokio::select! {
@@ -90,18 +91,25 @@ impl Follower {
                 () = end.cancelled() => return Ok(()),
                 Some(Some(change)) = node_change => self.take_node(change).await,
                 change = intents.recv() => self.take_intent_change(change, &mut intents).await,
+                _ = tick.tick() => self.slow_tick(),
                 taken = reports.recv_many(&mut batch, BATCH) => {
                     if taken == 0 {
                         return Ok(());
                     }
                     self.parts.metrics.reports.inc_by(u64::try_from(taken).unwrap_or_default());
                     for report in batch.drain(..) {
-                        self.inventory.take(report);
+                        match report {
+                            Report::Asked(waiting) => asked.extend(waiting),
+                            report => self.inventory.take(report),
+                        }
                     }
                 }
-                _ = tick.tick() => self.slow_tick(),
             }
             self.publish();
+            for waiting in asked.drain(..) {
+                // Whoever asked may have given up.
+                let _ = waiting.send(());
+            }
         }
     }
 
@@ -122,17 +130,21 @@ impl Follower {
             self.inventory.take_eviction(&name, Some(record));
         }
         let configured: Vec<String> = self.inventory.configured().map(str::to_owned).collect();
-        for name in configured {
+        for name in
+            configured.iter().filter(|name| !self.inventory.has_host(name)).cloned().collect::<Vec<_>>()
+        {
             let incarnation = self.configured_incarnation(&name).await?;
-            self.inventory.add_host(&name, incarnation);
-            self.start_sources(&name).await;
+            self.add_host(&name, incarnation);
         }
-        let declared: Vec<(String, Incarnation)> = self.inventory.declared_only();
-        for (name, incarnation) in declared {
-            self.inventory.add_host(&name, incarnation);
-            self.start_sources(&name).await;
+        for (name, incarnation) in self.inventory.declared_only() {
+            self.add_host(&name, incarnation);
         }
         Ok(())
+    }
+
+    fn add_host(&mut self, name: &str, incarnation: Incarnation) {
+        self.inventory.add_host(name, incarnation);
+        self.start_sources(name);
     }
 
     /// Since when a configured host exists: written down the first time it is seen.
@@ -152,15 +164,16 @@ impl Follower {
                 self.inventory.add_host(&name, Incarnation { of: node.uid.clone(), created });
                 let observed = HostObserved::Node(Observation::fresh(*node, Timestamp::now()));
                 self.inventory.take(Report::Host { host: name.clone(), observed });
-                self.start_sources(&name).await;
+                self.start_sources(&name);
             }
-            NodeChange::Gone { name } => self.node_gone(&name),
+            NodeChange::Gone { name } => self.node_gone(&name).await,
             NodeChange::Complete { names } => {
                 for name in self.inventory.hosts_with_node() {
                     if !names.contains(&name) {
-                        self.node_gone(&name);
+                        self.node_gone(&name).await;
                     }
                 }
+                self.inventory.nodes_complete();
                 self.publish();
                 self.complete();
             }
@@ -173,13 +186,30 @@ impl Follower {
         }
     }
 
-    /// A host without a Node goes, unless the configuration or somebody's intent wants it.
-    fn node_gone(&mut self, name: &str) {
-        if self.inventory.is_wanted_without_node(name) {
-            let observed = HostObserved::Node(Observation::disabled());
-            self.inventory.take(Report::Host { host: name.to_owned(), observed });
+    /// A host without a Node goes, unless the configuration or somebody's intent wants it: then it is the host that they
+    /// declare, as it would be after a restart.
+    async fn node_gone(&mut self, name: &str) {
+        let declared = if self.inventory.is_configured(name) {
+            match self.configured_incarnation(name).await {
+                Ok(incarnation) => Some(incarnation),
+                Err(error) => {
+                    tracing::error!(host = name, error = %chain(&error), "intent could not be read");
+                    return;
+                }
+            }
+        } else {
+            self.inventory.declared(name)
+        };
+        let Some(incarnation) = declared else {
+            self.remove_host(name);
             return;
-        }
+        };
+        let observed = HostObserved::Node(Observation::disabled());
+        self.inventory.take(Report::Host { host: name.to_owned(), observed });
+        self.add_host(name, incarnation);
+    }
+
+    fn remove_host(&mut self, name: &str) {
         self.running.remove(name);
         self.parts.freshness.remove(name);
         self.inventory.remove_host(name);
@@ -200,7 +230,7 @@ impl Follower {
                     }
                 }
                 if let Err(error) = self.load().await {
-                    tracing::error!(error = %crate::sources::observation::chain(&error), "intent could not be read");
+                    tracing::error!(error = %chain(&error), "intent could not be read");
                 }
             }
             // The store is gone: the server is stopping.
@@ -212,40 +242,37 @@ impl Follower {
         let record = match self.parts.intents.get(key).await {
             Ok(record) => record,
             Err(error) => {
-                tracing::error!(%key, error = %crate::sources::observation::chain(&error), "intent could not be read");
+                tracing::error!(%key, error = %chain(&error), "intent could not be read");
                 return;
             }
         };
         if key.kind == c5c3_api::eviction::KIND.kind {
             self.inventory.take_eviction(&key.name, record);
         } else if key.kind == c5c3_api::hypervisor::KIND.kind {
-            let declared = record
-                .as_ref()
-                .map(|record| Incarnation { of: record.uid.to_string(), created: record.created });
             self.inventory.take_intent(&key.name, record);
-            match declared {
-                Some(incarnation) if !self.inventory.has_host(&key.name) => {
-                    self.inventory.add_host(&key.name, incarnation);
-                    self.start_sources(&key.name).await;
-                }
-                None if !self.inventory.is_wanted(&key.name) => self.node_gone(&key.name),
-                _ => {}
+            let name = key.name.as_str();
+            if self.inventory.has_node(name) || self.inventory.is_configured(name) {
+                return;
+            }
+            match self.inventory.declared(name) {
+                // Also when the host is known: a wish that was taken back and made again declares another one.
+                Some(incarnation) => self.add_host(name, incarnation),
+                None => self.remove_host(name),
             }
         }
     }
 
     /// Starts the sources of a host, or starts them anew when it is reached in another way.
-    async fn start_sources(&mut self, name: &str) {
+    fn start_sources(&mut self, name: &str) {
         let reach = self.inventory.reach(name);
         if self.running.get(name).is_some_and(|running| *running.reach() == reach) {
             return;
         }
-        // The earlier tasks end before the new ones report.
+        // The earlier tasks end with this.
         self.running.remove(name);
+        self.inventory.expect_sources(name, &reach);
         let FollowerParts { settings, tasks, end, .. } = &self.parts;
-        // Sources that are not configured report at once, through the queue that this task reads: it must have room.
         let started = HostTasks::start(name, reach, settings, &self.reports, tasks, end);
-        let started = started.await;
         self.parts.freshness.set(name, started.handles());
         self.running.insert(name.to_owned(), started);
     }
@@ -255,7 +282,7 @@ impl Follower {
         self.put(publications);
     }
 
-    /// Makes counters known that moved, of a share of the hosts each second, so that they do not all come at once.
+    /// Withdraws what is over, and makes counters known that moved, of a share of the hosts each second, so that they do not all come at once.
     fn slow_tick(&mut self) {
         let now = Timestamp::now();
         let share = self.parts.settings.refresh.slow_tick.duration().as_secs().max(1);
@@ -265,6 +292,7 @@ impl Follower {
             .filter(|(index, _)| index % share == turn)
             .map(|(_, name)| name.to_owned())
             .collect();
+        self.inventory.touch_expired(now);
         for name in names {
             let publications = self.inventory.slow_publications(&name, now);
             self.put(publications);
@@ -285,7 +313,7 @@ impl Follower {
             let labels = UrgencyLabels { urgency: urgency.to_owned() };
             self.parts.metrics.publications.get_or_create(&labels).inc();
             if let Err(error) = self.parts.shelves.put(publication) {
-                tracing::error!(error = %crate::sources::observation::chain(&error), "object could not be shown");
+                tracing::error!(error = %chain(&error), "object could not be shown");
             }
         }
     }

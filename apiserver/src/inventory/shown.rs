@@ -6,6 +6,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use c5c3_api::eviction::EvictionStatus;
 use c5c3_api::hypervisor::HypervisorStatus;
 use c5c3_api::ovs_node::OVSNodeStatus;
+use jiff::Timestamp;
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -26,7 +27,17 @@ pub(super) struct Shown {
     pub(super) hypervisors: BTreeMap<String, (Digests, HypervisorStatus)>,
     pub(super) ovs_nodes: BTreeMap<String, (Digests, OVSNodeStatus)>,
     pub(super) evictions: BTreeMap<String, (Digests, EvictionStatus)>,
-    pub(super) migrations: BTreeMap<Uuid, Digests>,
+    pub(super) migrations: BTreeMap<Uuid, ShownMigration>,
+}
+
+/// What was published last of a migration.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ShownMigration {
+    pub(super) digests: Digests,
+    /// When it began: the same migration keeps that.
+    pub(super) began: Timestamp,
+    /// When the last of its ends was seen ended, if all are.
+    pub(super) ended: Option<Timestamp>,
 }
 
 impl Digests {

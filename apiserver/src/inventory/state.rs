@@ -3,8 +3,9 @@
 //! No I/O and no clock. Whoever drives it says what the time is.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use uuid::Uuid;
 
 use super::entry::HostEntry;
@@ -13,13 +14,15 @@ use crate::configuration::{HostRules, Namespaces, Reach};
 use crate::intent::IntentRecord;
 use crate::merge::{CloudView, HostView, Incarnation};
 use crate::sources::observation::Observation;
-use crate::sources::picture::{
-    ComputePicture, DomainPicture, JobKind, LibvirtPicture, MembershipPicture, NodePicture,
-};
+use crate::sources::picture::{ComputePicture, LibvirtPicture, MembershipPicture, NodePicture};
 use crate::sources::report::{HostObserved, Report};
+use c5c3_api::SourceState;
 
 /// `virDomainState` of a running domain.
 const RUNNING: i32 = 1;
+
+/// How long after a migration the two hosts may still tell different stories of where the domain runs.
+const SETTLING: SignedDuration = SignedDuration::from_secs(15);
 
 /// What the inventory is told once.
 #[derive(Debug, Clone)]
@@ -28,6 +31,10 @@ pub struct Rules {
     pub hosts: HostRules,
     /// Namespaces of namespaced kinds.
     pub namespaces: Namespaces,
+    /// How long a migration is shown after it ended.
+    pub migrations_kept: Duration,
+    /// Whether hosts may have a Node.
+    pub follow_nodes: bool,
 }
 
 /// All that is known.
@@ -43,6 +50,8 @@ pub struct Inventory {
     pub(super) touched: Touched,
     /// Hosts by active domain: more than one is a migration, or trouble.
     active: BTreeMap<Uuid, BTreeSet<String>>,
+    /// Not all Nodes have been heard yet: a host without one may still turn out to have one.
+    awaiting_nodes: bool,
 }
 
 /// Objects to compute again.
@@ -58,6 +67,7 @@ impl Inventory {
     /// An empty inventory.
     pub fn new(rules: Rules) -> Self {
         Self {
+            awaiting_nodes: rules.follow_nodes,
             rules,
             hosts: BTreeMap::new(),
             compute: Observation::disabled(),
@@ -79,6 +89,25 @@ impl Inventory {
     pub fn expect_cloud(&mut self) {
         self.compute = Observation::default();
         self.memberships = Observation::default();
+    }
+
+    /// All Nodes have been heard: a host that has none by now has none.
+    pub fn nodes_complete(&mut self) {
+        self.awaiting_nodes = false;
+        let without =
+            self.hosts.iter_mut().filter(|(_, entry)| entry.node.state() == SourceState::Connecting);
+        for (name, entry) in without {
+            entry.node = Observation::disabled();
+            self.touched.hosts.insert(name.clone());
+        }
+    }
+
+    /// How a host is reached from now on: which of its sources are read at all.
+    pub fn expect_sources(&mut self, name: &str, reach: &Reach) {
+        if let Some(entry) = self.hosts.get_mut(name) {
+            entry.expect(reach);
+            self.touch_host(name);
+        }
     }
 
     /// How many hosts have each source in each state.
@@ -112,25 +141,36 @@ impl Inventory {
         self.rules.hosts.known.keys().map(String::as_str)
     }
 
-    /// Hosts that exist only because somebody declared intent for them.
+    /// Whether the configuration lists the host.
+    pub fn is_configured(&self, name: &str) -> bool {
+        self.rules.hosts.known.contains_key(name)
+    }
+
+    /// Whether the host has a Node, heard or not.
+    pub fn has_node(&self, name: &str) -> bool {
+        self.hosts.get(name).is_some_and(|entry| entry.node.value.is_some())
+    }
+
+    /// As whom a host exists that somebody has declared intent for.
+    pub fn declared(&self, name: &str) -> Option<Incarnation> {
+        let record = self.intents.get(name)?;
+        Some(Incarnation { of: record.uid.to_string(), created: record.created })
+    }
+
+    /// Hosts that exist only because somebody declared intent for them, and are not known yet.
     pub fn declared_only(&self) -> Vec<(String, Incarnation)> {
-        let unknown = self.intents.iter().filter(|(name, _)| !self.has_host(name));
-        unknown
-            .map(|(name, record)| {
-                (name.clone(), Incarnation { of: record.uid.to_string(), created: record.created })
-            })
-            .collect()
+        let unknown = self.intents.keys().filter(|name| !self.has_host(name));
+        unknown.filter_map(|name| Some((name.clone(), self.declared(name)?))).collect()
     }
 
     /// Whether the configuration or somebody's intent wants the host.
     pub fn is_wanted_without_node(&self, name: &str) -> bool {
-        self.rules.hosts.known.contains_key(name) || self.intents.contains_key(name)
+        self.is_configured(name) || self.intents.contains_key(name)
     }
 
     /// Whether anything wants the host: configuration, intent, or its Node.
     pub fn is_wanted(&self, name: &str) -> bool {
-        let has_node = self.hosts.get(name).is_some_and(|entry| entry.node.value.is_some());
-        has_node || self.is_wanted_without_node(name)
+        self.has_node(name) || self.is_wanted_without_node(name)
     }
 
     /// Hosts whose Node is known.
@@ -165,7 +205,8 @@ impl Inventory {
             return;
         }
         let labels = self.rules.hosts.known.get(name).map(|host| host.labels.clone()).unwrap_or_default();
-        self.hosts.insert(name.to_owned(), HostEntry::new(incarnation, labels));
+        let node = if self.awaiting_nodes { Observation::default() } else { Observation::disabled() };
+        self.hosts.insert(name.to_owned(), HostEntry::new(incarnation, labels, node));
     }
 
     /// Forgets a host; its objects are withdrawn with the next publications.
@@ -199,6 +240,8 @@ impl Inventory {
                 }
             }
             Report::Host { host, observed } => self.take_host(&host, observed),
+            // Answered by whoever publishes.
+            Report::Asked(_) => {}
         }
     }
 
@@ -243,7 +286,7 @@ impl Inventory {
         self.touched.evictions.extend(self.evictions.keys().cloned());
     }
 
-    fn touch_evictions_of(&mut self, host: &str) {
+    pub(super) fn touch_evictions_of(&mut self, host: &str) {
         let of_host = |record: &IntentRecord| {
             record.wish.spec.get("hypervisor").and_then(|name| name.as_str()) == Some(host)
         };
@@ -287,37 +330,56 @@ impl Inventory {
     }
 
     /// Domains that run on `name` and on other hosts too, without a migration that explains it.
-    pub(super) fn active_elsewhere(&self, name: &str) -> BTreeMap<Uuid, Vec<String>> {
+    ///
+    /// Only hosts whose libvirt answers count: what one said before it fell silent proves nothing about now.
+    pub(super) fn active_elsewhere(&self, name: &str, now: Timestamp) -> BTreeMap<Uuid, Vec<String>> {
         let Some(picture) = self.hosts.get(name).and_then(|entry| entry.libvirt.value()) else {
             return BTreeMap::new();
         };
         let mut found = BTreeMap::new();
-        for (uuid, domain) in
-            picture.domains.iter().filter(|(_, domain)| domain.active && domain.state == RUNNING)
-        {
+        for uuid in picture.domains.keys() {
             let Some(hosts) = self.active.get(uuid).filter(|hosts| hosts.len() > 1) else { continue };
-            let runs = |host: &&String| {
-                let domain = self.domain(host, *uuid);
-                domain.is_some_and(|domain| domain.active && domain.state == RUNNING)
-            };
-            let others: Vec<String> =
-                hosts.iter().filter(|host| *host != name).filter(runs).cloned().collect();
-            let moving = hosts.iter().any(|host| self.has_job(host, *uuid));
-            if domain.active && !others.is_empty() && !moving {
+            if !self.runs(name, *uuid) || hosts.iter().any(|host| self.is_moving(host, *uuid, now)) {
+                continue;
+            }
+            let others = hosts.iter().filter(|host| *host != name && self.runs(host, *uuid));
+            let others: Vec<String> = others.cloned().collect();
+            if !others.is_empty() {
                 found.insert(*uuid, others);
             }
         }
         found
     }
 
-    fn domain(&self, host: &str, uuid: Uuid) -> Option<&DomainPicture> {
-        self.hosts.get(host)?.libvirt.value()?.domains.get(&uuid)
+    /// Whether a host that answers says that it runs the domain.
+    fn runs(&self, host: &str, uuid: Uuid) -> bool {
+        let Some(libvirt) = self.hosts.get(host).map(|entry| &entry.libvirt) else { return false };
+        let domain = libvirt.value().filter(|_| libvirt.is_connected()).and_then(|it| it.domains.get(&uuid));
+        domain.is_some_and(|domain| domain.active && domain.state == RUNNING)
     }
 
-    fn has_job(&self, host: &str, uuid: Uuid) -> bool {
-        let jobs = self.hosts.get(host).and_then(|entry| entry.libvirt.value()).map(|picture| &picture.jobs);
-        let job = jobs.and_then(|jobs| jobs.get(&uuid));
-        job.is_some_and(|job| matches!(job.kind, JobKind::Bounded | JobKind::Unbounded))
+    /// Whether a host says that the domain is coming or going, or was a moment ago.
+    fn is_moving(&self, host: &str, uuid: Uuid, now: Timestamp) -> bool {
+        let libvirt = self.hosts.get(host).and_then(|entry| entry.libvirt.value());
+        let job = libvirt.and_then(|libvirt| libvirt.jobs.get(&uuid));
+        job.is_some_and(|job| job.ended.is_none_or(|ended| now.duration_since(ended) < SETTLING))
+    }
+
+    /// Has migrations that ended long ago looked at again, so that they go even when nothing else happens.
+    pub fn touch_expired(&mut self, now: Timestamp) {
+        let over = self
+            .shown
+            .migrations
+            .iter()
+            .filter(|(_, shown)| shown.ended.is_some_and(|ended| self.is_expired(ended, now)));
+        let over: Vec<Uuid> = over.map(|(uuid, _)| *uuid).collect();
+        self.touched.migrations.extend(over);
+    }
+
+    /// Whether a migration that ended then is not shown any more.
+    pub(super) fn is_expired(&self, ended: Timestamp, now: Timestamp) -> bool {
+        let kept = SignedDuration::try_from(self.rules.migrations_kept).unwrap_or(SignedDuration::MAX);
+        now.duration_since(ended) >= kept
     }
 
     /// The host on which a domain runs, if there is exactly one.
@@ -345,7 +407,6 @@ impl Inventory {
             flows: &entry.flows,
             daemons: &entry.daemons,
             intent: self.intents.get(name),
-            eviction: self.evictions.get(name),
             active_elsewhere,
             now,
         })

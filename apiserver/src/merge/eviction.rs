@@ -58,10 +58,10 @@ pub fn eviction(
 fn progress(spec: &EvictionSpec, host: Option<&HostView<'_>>, now: Timestamp) -> Condition {
     let (reason, message) = match host {
         Some(_) => (
-            "NoController",
+            names::reason::NO_CONTROLLER,
             "this server shows what is left on the host; it does not evict in this release".to_owned(),
         ),
-        None => ("HypervisorUnknown", format!("there is no Hypervisor {:?}", spec.hypervisor)),
+        None => (names::reason::HYPERVISOR_UNKNOWN, format!("there is no Hypervisor {:?}", spec.hypervisor)),
     };
     Condition::new(names::EVICTING, ConditionStatus::Unknown, reason, message, time(now))
 }

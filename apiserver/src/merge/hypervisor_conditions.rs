@@ -11,6 +11,7 @@ use c5c3_api::{Condition, ConditionStatus, SourceState};
 use super::identity::time;
 use super::source_status::{condition, settle};
 use super::{CloudView, HostView};
+use crate::sources::observation::Observation;
 
 type Verdict = (ConditionStatus, &'static str, String);
 
@@ -57,39 +58,50 @@ fn ready(
     if !spec.lifecycle_enabled {
         return not(reason::ONBOARDING, "lifecycle management is disabled");
     }
-    if host.libvirt.state() != SourceState::Connected {
-        let message = host.libvirt.message().unwrap_or("libvirt has not answered yet");
-        return (ConditionStatus::Unknown, "LibvirtUnreachable", format!("libvirt: {message}"));
+    if !host.libvirt.is_connected() {
+        let message = format!("libvirt {}", unheard(host.libvirt));
+        return (ConditionStatus::Unknown, reason::LIBVIRT_UNREACHABLE, message);
     }
     match cloud.compute.state() {
-        SourceState::Connected => {}
-        SourceState::Disabled => return (ConditionStatus::True, reason::READY, "libvirt answers".to_owned()),
+        SourceState::Connected => service(host, status),
+        SourceState::Disabled => (ConditionStatus::True, reason::READY, "libvirt answers".to_owned()),
         _ => {
-            let message = cloud.compute.message().unwrap_or("Nova has not answered yet");
-            return (ConditionStatus::Unknown, "NovaUnreachable", format!("Nova: {message}"));
+            let message = format!("Nova {}", unheard(cloud.compute));
+            (ConditionStatus::Unknown, reason::NOVA_UNREACHABLE, message)
         }
     }
+}
+
+/// What Nova, which answers, says about the compute service of the host.
+fn service(host: &HostView<'_>, status: &HypervisorStatus) -> Verdict {
+    let not = |reason, message: String| (ConditionStatus::False, reason, message);
     let Some(service) = &status.compute_service else {
-        return not(
-            reason::ONBOARDING,
-            &format!("Nova has no nova-compute service of host {}", host.nova_host),
-        );
+        let message = format!("Nova has no nova-compute service of host {}", host.nova_host);
+        return not(reason::ONBOARDING, message);
     };
     match (service.state.as_deref(), service.status.as_deref()) {
-        (Some("up"), Some("enabled")) => (
-            ConditionStatus::True,
-            reason::READY,
-            "libvirt answers, nova-compute is up and enabled".to_owned(),
-        ),
+        (Some("up"), Some("enabled")) => {
+            let message = "libvirt answers, nova-compute is up and enabled".to_owned();
+            (ConditionStatus::True, reason::READY, message)
+        }
+        (None, _) | (_, None) => {
+            let message = "Nova cannot say whether nova-compute is up: its cell does not answer".to_owned();
+            (ConditionStatus::Unknown, reason::SERVICE_UNKNOWN, message)
+        }
         (Some("up"), Some(_)) => {
             let why = service.disabled_reason.as_deref().unwrap_or("no reason given");
-            not("ServiceDisabled", &format!("nova-compute is disabled: {why}"))
+            not(reason::SERVICE_DISABLED, format!("nova-compute is disabled: {why}"))
         }
-        (Some(_), _) => not("ServiceDown", "nova-compute does not report to Nova"),
-        (None, _) => {
-            let message = "Nova cannot say whether nova-compute is up: its cell does not answer".to_owned();
-            (ConditionStatus::Unknown, "ServiceUnknown", message)
-        }
+        (Some(_), Some(_)) => not(reason::SERVICE_DOWN, "nova-compute does not report to Nova".to_owned()),
+    }
+}
+
+/// Why a source is not heard, to follow its name.
+fn unheard<T>(source: &Observation<T>) -> String {
+    match (source.state(), source.message()) {
+        (_, Some(message)) => format!("does not answer: {message}"),
+        (SourceState::Disabled, None) => "is not configured for this host".to_owned(),
+        (_, None) => "has not answered yet".to_owned(),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use c5c3_api::migration::{JobOperation, JobType, MigrationSpec, MigrationStatus};
 use c5c3_api::{Migration, format};
+use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use uuid::Uuid;
 
@@ -10,6 +11,9 @@ use crate::sources::picture::{JobKind, JobPicture};
 
 /// libvirt's numbers of the two migration operations.
 const INCOMING: i32 = 4;
+
+/// How far two hosts' tellings of the same moment may be apart.
+const DOUBT: SignedDuration = SignedDuration::from_secs(3);
 
 /// What one host says about the migration of a domain.
 #[derive(Debug, Clone, Copy)]
@@ -23,22 +27,20 @@ pub struct MigrationEnd<'a> {
 /// The Migration of a domain, from the ends that are known; `None` without any.
 ///
 /// The source has the better numbers, so its job is shown; which end is which is read from the operation, never from
-/// who reported first. `destination` is where the domain is expected or has arrived.
+/// who reported first. `destination` is where the domain is expected or has arrived. `earlier` is when the migration
+/// that was shown before began: the same migration keeps it, and with it its UID, whichever end is heard first.
 pub fn migration(
     domain: Uuid,
     namespace: &str,
     ends: &[MigrationEnd<'_>],
     runs_on: Option<&str>,
+    earlier: Option<Timestamp>,
 ) -> Option<Migration> {
-    // The newest start wins on either side: a domain that moves on is a new migration of the same name.
-    let newest = |incoming: bool| {
-        ends.iter()
-            .filter(|end| (end.job.operation == Some(INCOMING)) == incoming)
-            .max_by_key(|end| end.job.started)
-    };
-    let (source, target) = (newest(false), newest(true));
+    let (source, target) = pair(ends);
     let shown = source.or(target)?;
-    let started = shown.job.started;
+    let known =
+        earlier.filter(|began| [source, target].into_iter().flatten().any(|end| covers(end.job, *began)));
+    let started = known.unwrap_or(shown.job.started);
     let mut status = MigrationStatus::began(time(started));
     status.origin = source.map(|end| end.host.to_owned());
     status.destination = target.map(|end| end.host.to_owned()).or_else(|| {
@@ -65,6 +67,35 @@ pub fn migration(
         ..ObjectMeta::default()
     };
     Some(Migration { metadata, spec: MigrationSpec::default(), status: Some(status) })
+}
+
+/// The two ends of the newest migration. An end of an earlier one, which a host that was left or unreachable still
+/// tells of, is not the other end of a later one: the two jobs have to overlap.
+fn pair<'a>(ends: &[MigrationEnd<'a>]) -> (Option<MigrationEnd<'a>>, Option<MigrationEnd<'a>>) {
+    let Some(newest) = ends.iter().max_by_key(|end| end.job.started) else { return (None, None) };
+    let of = |incoming: bool| {
+        ends.iter()
+            .filter(|end| is_incoming(end) == incoming && overlap(end.job, newest.job))
+            .max_by_key(|end| end.job.started)
+            .copied()
+    };
+    (of(false), of(true))
+}
+
+fn is_incoming(end: &MigrationEnd<'_>) -> bool {
+    end.job.operation == Some(INCOMING)
+}
+
+fn overlap(one: &JobPicture, other: &JobPicture) -> bool {
+    covers(one, other.started) || covers(other, one.started)
+}
+
+/// Whether a moment is within the job, give or take what two clocks' and two polls' worth of doubt amounts to.
+fn covers(job: &JobPicture, moment: Timestamp) -> bool {
+    let from = job.started.saturating_sub(DOUBT).unwrap_or(Timestamp::MIN);
+    let until =
+        job.ended.map_or(Timestamp::MAX, |ended| ended.saturating_add(DOUBT).unwrap_or(Timestamp::MAX));
+    (from..=until).contains(&moment)
 }
 
 fn numbers(job: &JobPicture, status: &mut MigrationStatus) {
@@ -99,8 +130,6 @@ fn numbers(job: &JobPicture, status: &mut MigrationStatus) {
 
 #[cfg(test)]
 mod tests {
-    use jiff::Timestamp;
-
     use super::*;
 
     fn job(operation: i32, kind: JobKind) -> JobPicture {
@@ -119,7 +148,7 @@ mod tests {
         let (outgoing, incoming) = (job(5, JobKind::Unbounded), job(4, JobKind::Unbounded));
         let ends =
             [MigrationEnd { host: "to", job: &incoming }, MigrationEnd { host: "from", job: &outgoing }];
-        let status = migration(Uuid::nil(), "ns", &ends, Some("from")).unwrap().status.unwrap();
+        let status = migration(Uuid::nil(), "ns", &ends, Some("from"), None).unwrap().status.unwrap();
         assert_eq!((status.origin.as_deref(), status.destination.as_deref()), (Some("from"), Some("to")));
         assert_eq!((status.type_, status.mem_iteration), (Some(JobType::Unbounded), Some(3)));
     }
@@ -128,7 +157,7 @@ mod tests {
     fn a_completed_migration_went_where_the_domain_runs() {
         let outgoing = job(5, JobKind::Completed);
         let ends = [MigrationEnd { host: "from", job: &outgoing }];
-        let status = migration(Uuid::nil(), "ns", &ends, Some("to")).unwrap().status.unwrap();
+        let status = migration(Uuid::nil(), "ns", &ends, Some("to"), None).unwrap().status.unwrap();
         assert_eq!(status.destination.as_deref(), Some("to"));
     }
 
@@ -136,7 +165,7 @@ mod tests {
     fn a_failed_migration_went_nowhere() {
         let outgoing = job(5, JobKind::Failed);
         let ends = [MigrationEnd { host: "from", job: &outgoing }];
-        let status = migration(Uuid::nil(), "ns", &ends, Some("from")).unwrap().status.unwrap();
+        let status = migration(Uuid::nil(), "ns", &ends, Some("from"), None).unwrap().status.unwrap();
         assert_eq!(status.destination, None);
     }
 }

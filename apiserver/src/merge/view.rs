@@ -35,8 +35,6 @@ pub struct HostView<'a> {
     pub daemons: &'a Observation<DaemonPicture>,
     /// What people want of it.
     pub intent: Option<&'a IntentRecord>,
-    /// The eviction of it that people want.
-    pub eviction: Option<&'a IntentRecord>,
     /// Other hosts on which a domain that is active here is active too.
     pub active_elsewhere: &'a BTreeMap<Uuid, Vec<String>>,
     /// The moment.

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use c5c3_api::SourceState;
+use futures::stream::{self, StreamExt as _, TryStreamExt as _};
 use jiff::Timestamp;
 use nova_client::{Aggregate, Cloud, ComputeService, Error, Hypervisor, ServiceState, ServiceStatus};
 use tokio::time::{MissedTickBehavior, interval};
@@ -18,6 +19,9 @@ use super::picture::{ComputePicture, MembershipPicture, NovaAggregate, NovaHyper
 use super::report::{Report, Reports};
 use super::task::Trouble;
 use crate::configuration::OpenStack;
+
+/// How many providers' traits are asked for at the same time.
+const TRAITS_AT_A_TIME: usize = 8;
 
 /// The cloud source.
 #[derive(Debug)]
@@ -151,16 +155,26 @@ async fn read_memberships(
             &known
         }
     };
-    let mut traits = BTreeMap::new();
-    for hypervisor in hypervisors.values() {
-        let Ok(provider) = hypervisor.id.parse::<Uuid>() else { continue };
-        let found = cloud.provider_traits(provider).await.map_err(|error| trouble(&error))?;
-        // No provider yet: Placement does not know this hypervisor, which is not the same as no traits.
-        if let Some(found) = found {
-            traits.insert(hypervisor.id.clone(), found.traits.into_iter().collect());
-        }
-    }
-    Ok(MembershipPicture { aggregates, traits })
+    Ok(MembershipPicture { aggregates, traits: read_traits(cloud, hypervisors.values()).await? })
+}
+
+/// The traits of each hypervisor, some at a time. One that Placement has no provider for yet is left out: that is not
+/// the same as no traits.
+async fn read_traits<'a>(
+    cloud: &Cloud,
+    hypervisors: impl Iterator<Item = &'a NovaHypervisor>,
+) -> Result<BTreeMap<String, Vec<String>>, Trouble> {
+    let providers: Vec<(String, Uuid)> =
+        hypervisors.filter_map(|found| Some((found.id.clone(), found.id.parse().ok()?))).collect();
+    stream::iter(providers)
+        .map(|(id, provider)| async move {
+            let found = cloud.provider_traits(provider).await.map_err(|error| trouble(&error))?;
+            Ok(found.map(|found| (id, found.traits.into_iter().collect())))
+        })
+        .buffer_unordered(TRAITS_AT_A_TIME)
+        .try_filter_map(async |found| Ok(found))
+        .try_collect()
+        .await
 }
 
 fn memberships(found: &Aggregate) -> Vec<(String, NovaAggregate)> {

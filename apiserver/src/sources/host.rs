@@ -4,8 +4,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 use tracing::Instrument as _;
 
-use super::observation::Observation;
-use super::report::{HostObserved, RefreshHandle, Report, Reports};
+use super::report::{RefreshHandle, Reports};
 use super::{Settings, libvirt, openvswitch};
 use crate::configuration::Reach;
 
@@ -18,8 +17,8 @@ pub struct HostTasks {
 }
 
 impl HostTasks {
-    /// Starts a task for each source that can be reached, and reports the others as not configured.
-    pub async fn start(
+    /// Starts a task for each source that can be reached.
+    pub fn start(
         host: &str,
         reach: Reach,
         settings: &Settings,
@@ -30,43 +29,31 @@ impl HostTasks {
         let end = end.child_token();
         let mut handles = Vec::new();
         let span = |source: &'static str| tracing::info_span!("source", host, source);
-        match &reach.libvirt {
-            Some(endpoint) => {
-                let (handle, requests) = RefreshHandle::channel();
-                handles.push(handle);
-                let uri = reach.libvirt_uri.clone().unwrap_or_else(|| "qemu:///system".to_owned());
-                let source = libvirt::Source::new(host, endpoint, uri, settings.clone(), reports.clone());
-                tasks.spawn(source.run(requests, end.clone()).instrument(span("libvirt")));
-            }
-            None => disabled(host, HostObserved::Libvirt(Observation::disabled()), reports).await,
+        if let Some(endpoint) = &reach.libvirt {
+            let (handle, requests) = RefreshHandle::channel();
+            handles.push(handle);
+            let uri = reach.libvirt_uri.clone().unwrap_or_else(|| "qemu:///system".to_owned());
+            let source = libvirt::Source::new(host, endpoint, uri, settings.clone(), reports.clone());
+            tasks.spawn(source.run(requests, end.clone()).instrument(span("libvirt")));
         }
-        match &reach.ovsdb {
-            Some(endpoint) => {
-                let (handle, requests) = RefreshHandle::channel();
-                handles.push(handle);
-                let source =
-                    openvswitch::database::Source::new(host, endpoint, settings.clone(), reports.clone());
-                tasks.spawn(source.run(requests, end.clone()).instrument(span("ovsdb")));
-            }
-            None => disabled(host, HostObserved::Switch(Observation::disabled()), reports).await,
+        if let Some(endpoint) = &reach.ovsdb {
+            let (handle, requests) = RefreshHandle::channel();
+            handles.push(handle);
+            let source =
+                openvswitch::database::Source::new(host, endpoint, settings.clone(), reports.clone());
+            tasks.spawn(source.run(requests, end.clone()).instrument(span("ovsdb")));
         }
-        match &reach.openvswitch_run {
-            Some(folder) => {
-                let (handle, requests) = RefreshHandle::channel();
-                handles.push(handle);
-                let source = openvswitch::flows::Source::new(host, folder, settings.clone(), reports.clone());
-                tasks.spawn(source.run(requests, end.clone()).instrument(span("openflow")));
-                let (handle, requests) = RefreshHandle::channel();
-                handles.push(handle);
-                let ovn = reach.ovn_run.as_deref();
-                let source =
-                    openvswitch::daemons::Source::new(host, folder, ovn, settings.clone(), reports.clone());
-                tasks.spawn(source.run(requests, end.clone()).instrument(span("unixctl")));
-            }
-            None => {
-                disabled(host, HostObserved::Flows(Observation::disabled()), reports).await;
-                disabled(host, HostObserved::Daemons(Observation::disabled()), reports).await;
-            }
+        if let Some(folder) = &reach.openvswitch_run {
+            let (handle, requests) = RefreshHandle::channel();
+            handles.push(handle);
+            let source = openvswitch::flows::Source::new(host, folder, settings.clone(), reports.clone());
+            tasks.spawn(source.run(requests, end.clone()).instrument(span("openflow")));
+            let (handle, requests) = RefreshHandle::channel();
+            handles.push(handle);
+            let ovn = reach.ovn_run.as_deref();
+            let source =
+                openvswitch::daemons::Source::new(host, folder, ovn, settings.clone(), reports.clone());
+            tasks.spawn(source.run(requests, end.clone()).instrument(span("unixctl")));
         }
         Self { reach, handles, _end: end.drop_guard() }
     }
@@ -80,9 +67,4 @@ impl HostTasks {
     pub fn handles(&self) -> Vec<RefreshHandle> {
         self.handles.clone()
     }
-}
-
-async fn disabled(host: &str, observed: HostObserved, reports: &Reports) {
-    // An error means that the inventory is gone: the server is stopping.
-    let _ = reports.send(Report::Host { host: host.to_owned(), observed }).await;
 }

@@ -76,6 +76,27 @@ impl<T> Observation<T> {
         Self { value: self.value.clone(), observed_at: self.observed_at, health }
     }
 
+    /// This failure with the value of an earlier observation, where it has none of its own.
+    #[must_use]
+    pub fn or_value_of(self, earlier: &Self) -> Self {
+        match self.health {
+            Health::Failed(_) if self.value.is_none() => {
+                Self { value: earlier.value.clone(), observed_at: earlier.observed_at, health: self.health }
+            }
+            _ => self,
+        }
+    }
+
+    /// The observation of the same source when it is read from now on, or not any more.
+    #[must_use]
+    pub fn expected(&self, read: bool) -> Self {
+        match (&self.health, read) {
+            (_, false) => Self::disabled(),
+            (Health::Disabled, true) => Self::default(),
+            (_, true) => self.clone(),
+        }
+    }
+
     /// The value, if there was ever one.
     pub fn value(&self) -> Option<&T> {
         self.value.as_deref()

@@ -21,6 +21,8 @@ pub enum Report {
     Compute(Observation<ComputePicture>),
     /// About aggregates and traits of the cloud.
     Membership(Observation<MembershipPicture>),
+    /// Somebody waits until all that was reported before this is published.
+    Asked(Vec<oneshot::Sender<()>>),
 }
 
 /// An observation of one host by one source.
@@ -41,12 +43,21 @@ pub enum HostObserved {
 /// Where source tasks send their reports.
 pub type Reports = mpsc::Sender<Report>;
 
-/// Asks a source task to read again at once; answered after the report of that reading was sent.
+/// Asks a source task to read again at once; answered when what was read is published.
 #[derive(Debug, Clone)]
 pub struct RefreshHandle(mpsc::Sender<oneshot::Sender<()>>);
 
 /// The task's end of a [`RefreshHandle`].
 pub type RefreshRequests = mpsc::Receiver<oneshot::Sender<()>>;
+
+/// A request to read again, and all others that wait by now: one reading answers them all.
+pub fn with_waiting(first: oneshot::Sender<()>, requests: &mut RefreshRequests) -> Vec<oneshot::Sender<()>> {
+    let mut asked = vec![first];
+    while let Ok(request) = requests.try_recv() {
+        asked.push(request);
+    }
+    asked
+}
 
 impl RefreshHandle {
     /// A handle and the task's end of it.
@@ -55,7 +66,7 @@ impl RefreshHandle {
         (Self(sender), receiver)
     }
 
-    /// Waits until the source has read again, or at once if it is busy with more requests than it can take.
+    /// Waits until the source has read again and the reading is published, or returns at once if it is busy with more requests than it can take.
     pub async fn refresh(&self) {
         let (done, waiting) = oneshot::channel();
         if self.0.try_send(done).is_ok() {

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use c5c3_api::SourceState;
 use jiff::Timestamp;
+use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use super::observation::Observation;
@@ -67,6 +68,14 @@ impl<T> Voice<T> {
         }
         self.last = next;
         self.send().await;
+    }
+
+    /// Has those who asked for a fresh value told, once what was said so far is published.
+    pub async fn answer(&self, asked: Vec<oneshot::Sender<()>>) {
+        if !asked.is_empty() {
+            // An error means that the inventory is gone: the server is stopping.
+            let _ = self.reports.send(Report::Asked(asked)).await;
+        }
     }
 
     async fn send(&self) {

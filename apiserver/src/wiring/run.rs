@@ -15,10 +15,11 @@ use tokio_util::task::TaskTracker;
 use tracing::Instrument as _;
 
 use super::{WiringError, access};
-use crate::configuration::Configuration;
+use crate::configuration::{Configuration, Kubernetes};
 use crate::intent::{EmbeddedStore, IntentError, IntentStore};
 use crate::inventory::{Follower, FollowerParts, Freshness, Inventory, Rules};
 use crate::resources::Shelves;
+use crate::sources::report::Reports;
 use crate::sources::{Settings, cloud, node};
 
 /// Reports that may wait for the inventory; source tasks wait when it is full.
@@ -80,37 +81,16 @@ pub async fn start(configuration: Configuration, end: CancellationToken) -> Resu
     let tasks = TaskTracker::new();
     // Sources end after serving has: what is served to the last is fresh to the last.
     let sources_end = CancellationToken::new();
-    let (access, nodes) = match (&configuration.kubernetes, &configuration.standalone) {
-        (Some(kubernetes), _) => {
-            let client = access::client(kubernetes).await?;
-            let nodes = (!kubernetes.node_label.is_empty()).then(|| {
-                let (sender, receiver) = mpsc::channel(NODE_CHANGES);
-                let label = kubernetes.node_label.clone();
-                let following = node::follow(client.clone(), label, sender, sources_end.child_token());
-                tasks.spawn(following.instrument(tracing::info_span!("source", source = "node")));
-                receiver
-            });
-            (access::of_cluster(&client, &tasks, &sources_end).await?, nodes)
-        }
-        (None, Some(rules)) => (access::standalone(rules)?, None),
-        // The configuration is checked before: without either, nobody may do anything.
-        (None, None) => (access::nobody(), None),
-    };
+    // Whatever goes wrong from here on, no task stays behind.
+    let abandoned = sources_end.clone().drop_guard();
+    let (access, nodes) = access_and_nodes(&configuration, &tasks, &sources_end).await?;
 
     let shelves =
         Shelves::new(&Arc::new(VersionClock::new(configuration.replica))).map_err(WiringError::Shelves)?;
     let freshness = Arc::new(Freshness::default());
     let readiness = Readiness::new();
     let mut registry = Registry::default();
-    let reports = spawn_cloud(&configuration, &tasks, &sources_end);
-    let (sender, receiver) = reports;
-    let mut inventory = Inventory::new(Rules {
-        hosts: configuration.hosts.clone(),
-        namespaces: configuration.namespaces.clone(),
-    });
-    if configuration.openstack.is_some() {
-        inventory.expect_cloud();
-    }
+    let (sender, receiver) = mpsc::channel(REPORTS);
     let parts = FollowerParts {
         shelves: shelves.clone(),
         freshness: Arc::clone(&freshness),
@@ -122,26 +102,65 @@ pub async fn start(configuration: Configuration, end: CancellationToken) -> Resu
         hosts_known: readiness.latch("hosts"),
         metrics: crate::inventory::Metrics::register(&mut registry),
     };
-    let follower = Follower::new(inventory, parts, sender);
-    let following = tasks.spawn(follower.run(receiver).instrument(tracing::info_span!("inventory")));
-
     let server = api_server(&configuration, &shelves, &freshness, access, readiness.clone(), registry)?;
+    spawn_cloud(&configuration, &sender, &tasks, &sources_end);
+    let follower = Follower::new(inventory(&configuration), parts, sender);
+    let following = tasks.spawn(follower.run(receiver).instrument(tracing::info_span!("inventory")));
+    let sources_end = abandoned.disarm();
     let serving = tokio::spawn(serve(server, listener, tls, end, following, tasks, sources_end));
     tracing::info!(%address, "serving");
     Ok(Running { address, intents, readiness, serving })
 }
 
-type ReportQueue =
-    (mpsc::Sender<crate::sources::report::Report>, mpsc::Receiver<crate::sources::report::Report>);
+/// Who may ask, and the changes of Nodes where there are any to follow.
+async fn access_and_nodes(
+    configuration: &Configuration,
+    tasks: &TaskTracker,
+    end: &CancellationToken,
+) -> Result<(access::Access, Option<mpsc::Receiver<node::NodeChange>>), WiringError> {
+    match (&configuration.kubernetes, &configuration.standalone) {
+        (Some(kubernetes), _) => {
+            let client = access::client(kubernetes).await?;
+            let access = access::of_cluster(&client, tasks, end).await?;
+            let nodes = kubernetes.follows_nodes().then(|| {
+                let (sender, receiver) = mpsc::channel(NODE_CHANGES);
+                let label = kubernetes.node_label.clone();
+                let following = node::follow(client.clone(), label, sender, end.child_token());
+                tasks.spawn(following.instrument(tracing::info_span!("source", source = "node")));
+                receiver
+            });
+            Ok((access, nodes))
+        }
+        (None, Some(rules)) => Ok((access::standalone(rules)?, None)),
+        // The configuration is checked before: without either, nobody may do anything.
+        (None, None) => Ok((access::nobody(), None)),
+    }
+}
 
-fn spawn_cloud(configuration: &Configuration, tasks: &TaskTracker, end: &CancellationToken) -> ReportQueue {
-    let (sender, receiver) = mpsc::channel(REPORTS);
+fn inventory(configuration: &Configuration) -> Inventory {
+    let mut inventory = Inventory::new(Rules {
+        hosts: configuration.hosts.clone(),
+        namespaces: configuration.namespaces.clone(),
+        migrations_kept: configuration.refresh.migrations_kept.duration(),
+        follow_nodes: configuration.kubernetes.as_ref().is_some_and(Kubernetes::follows_nodes),
+    });
+    if configuration.openstack.is_some() {
+        inventory.expect_cloud();
+    }
+    inventory
+}
+
+fn spawn_cloud(
+    configuration: &Configuration,
+    reports: &Reports,
+    tasks: &TaskTracker,
+    end: &CancellationToken,
+) {
     if let Some(openstack) = &configuration.openstack {
         let settings = Settings { refresh: configuration.refresh.clone() };
-        let source = cloud::Source::new(openstack.clone(), settings, sender.clone());
+        let source = cloud::Source::new(openstack.clone(), settings, reports.clone());
         tasks.spawn(source.run(end.child_token()).instrument(tracing::info_span!("source", source = "nova")));
     }
-    (sender, receiver)
 }
 
 fn api_server(

@@ -3,13 +3,10 @@
 //! One process. The fleet speaks the real protocols on loopback, so the server does not know that it is simulated. All
 //! that the demo leaves is in one folder.
 
-mod certificates;
-mod fleet;
 mod story;
 mod tables;
 
 use std::collections::BTreeMap;
-use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -18,11 +15,9 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::Failure;
-use crate::configuration::{
-    Configuration, HostRules, Intent, Interval, Namespaces, OpenStack, Refresh, ServingCertificate, Shutdown,
-    Standalone,
-};
+use crate::configuration::Interval;
 use crate::intent::{IntentKey, IntentStore, Wish};
+use crate::simulation::{Certificates, RunningFleet, configuration, write_configuration};
 use crate::wiring;
 
 /// How long the server may take to show every host.
@@ -55,14 +50,20 @@ pub(super) async fn demo(options: Options) -> Result<ExitCode, Failure> {
     wiring::end_on_signals(end.clone()).map_err(|error| Failure::other(&error))?;
 
     println!("starting {} simulated hosts with {} instances each", options.hosts, options.instances);
-    let fleet = fleet::start(&folder, options.hosts.into(), options.instances.into()).await?;
-    let certificates = certificates::make(&folder)?;
+    let fleet = RunningFleet::start(&folder, options.hosts.into(), options.instances.into())
+        .await
+        .map_err(|error| Failure::other(&error))?;
+    let certificates = Certificates::make(&folder).map_err(|error| Failure::other(&error))?;
     let configuration = configuration(&folder, &certificates, &fleet, options.port);
-    write_configuration(&folder, &configuration)?;
+    write_configuration(folder.join("configuration.yaml"), &configuration)
+        .map_err(|error| Failure::other(&error))?;
     let running = wiring::start(configuration, end.clone()).await.map_err(|error| Failure::other(&error))?;
-    seed(running.intents().as_ref(), fleet.last_host()).await?;
-    let kubeconfig = folder.join("kubeconfig");
-    certificates.write_kubeconfig(&kubeconfig, running.address())?;
+    if let Some(last) = fleet.model().hosts.last() {
+        seed(running.intents().as_ref(), &last.name).await?;
+    }
+    let kubeconfig = certificates
+        .write_kubeconfig(folder.join("kubeconfig"), running.address())
+        .map_err(|error| Failure::other(&error))?;
 
     let repository = folder.join("topology.git");
     let committed = render(repository.clone()).await?;
@@ -108,44 +109,6 @@ fn prepare(directory: &Path) -> Result<PathBuf, Failure> {
         }
     }
     Ok(folder)
-}
-
-fn configuration(
-    folder: &Path,
-    certificates: &certificates::Certificates,
-    fleet: &fleet::Running,
-    port: u16,
-) -> Configuration {
-    Configuration {
-        listen: SocketAddr::from((Ipv4Addr::LOCALHOST, port)),
-        serving: ServingCertificate {
-            certificate: certificates.serving.clone(),
-            key: certificates.serving_key.clone(),
-        },
-        kubernetes: None,
-        standalone: Some(Standalone {
-            client_ca: certificates.authority.clone(),
-            reader_group: "c5c3:readers".to_owned(),
-            admin_group: certificates::ADMIN_GROUP.to_owned(),
-        }),
-        hosts: HostRules { known: fleet.addresses(), ..HostRules::default() },
-        openstack: Some(OpenStack { clouds: fleet.clouds().to_owned(), cloud: fleet::CLOUD.to_owned() }),
-        refresh: Refresh {
-            slow_tick: Interval::seconds(10),
-            migrations_kept: Interval::seconds(120),
-            ..Refresh::default()
-        },
-        namespaces: Namespaces::default(),
-        intent: Intent { file: Some(folder.join("intent.redb")) },
-        shutdown: Shutdown { delay: Interval::milliseconds(1), grace: Interval::seconds(3) },
-        replica: 0,
-    }
-}
-
-/// Leaves the configuration where a reader can see what `serve` would be told.
-fn write_configuration(folder: &Path, configuration: &Configuration) -> Result<(), Failure> {
-    let text = serde_saphyr::to_string(configuration).map_err(|error| Failure::other(&error))?;
-    std::fs::write(folder.join("configuration.yaml"), text).map_err(|error| Failure::other(&error))
 }
 
 /// What somebody wants, so that there is intent to look at: one host in maintenance, with its eviction.

@@ -4,6 +4,8 @@ mod facts;
 mod jobs;
 mod session;
 
+use std::time::Duration;
+
 use libvirt_rpc::{Connection, Endpoint, OpenError, OpenOptions};
 use tokio_util::sync::CancellationToken;
 
@@ -12,6 +14,9 @@ use super::report::{HostObserved, RefreshRequests, Reports};
 use super::task::{Pause, Trouble, Voice};
 use super::{Settings, picture::LibvirtPicture};
 use c5c3_api::SourceState;
+
+/// How much longer than anybody shows it a job is kept.
+const KEPT_LONGER: Duration = Duration::from_secs(60);
 
 /// The libvirt source of one host.
 #[derive(Debug)]
@@ -26,7 +31,10 @@ pub struct Source {
 impl Source {
     /// A source that is not running yet.
     pub fn new(host: &str, endpoint: &str, uri: String, settings: Settings, reports: Reports) -> Self {
-        let jobs = jobs::Jobs::new(settings.refresh.migrations_kept.duration());
+        // Longer than the migration is shown, so that both of its ends are known until it goes.
+        let refresh = &settings.refresh;
+        let kept = refresh.migrations_kept.duration() + refresh.counters.duration() * 2 + KEPT_LONGER;
+        let jobs = jobs::Jobs::new(kept);
         let voice = Voice::new(host, reports, HostObserved::Libvirt);
         Self { voice, endpoint: endpoint.to_owned(), uri, settings, jobs }
     }

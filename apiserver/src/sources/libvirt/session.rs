@@ -11,14 +11,13 @@ use libvirt_rpc::{
     CallError, CloseReason, Connection, DomainFilter, DomainRef, Event, EventKind, Events, LifecycleEvent,
     ResumedDetail, StartedDetail, StoppedDetail, SuspendedDetail,
 };
-use tokio::sync::oneshot;
 use tokio::time::{Instant, MissedTickBehavior, interval, interval_at};
 use uuid::Uuid;
 
 use super::{Source, facts};
 use crate::sources::observation::chain;
 use crate::sources::picture::{DomainPicture, JobKind, LibvirtPicture};
-use crate::sources::report::RefreshRequests;
+use crate::sources::report::{RefreshRequests, with_waiting};
 use crate::sources::task::Trouble;
 
 /// Events worth following; a daemon or driver without one of them is read by refresh alone.
@@ -71,8 +70,8 @@ impl Session {
         refresh.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut jobs = interval(JOB_POLL);
         jobs.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut asked: Vec<oneshot::Sender<()>> = Vec::new();
         loop {
+            let mut asked = Vec::new();
             let polling = !source.jobs.to_poll().is_empty();
             tokio::select! {
                 event = self.events.next() => match event {
@@ -81,20 +80,14 @@ impl Session {
                 },
                 _ = refresh.tick() => self.read_domains().await?,
                 Some(request) = requests.recv() => {
-                    asked.push(request);
-                    while let Ok(request) = requests.try_recv() {
-                        asked.push(request);
-                    }
+                    asked = with_waiting(request, requests);
                     self.read_domains().await?;
                     refresh.reset();
                 }
                 _ = jobs.tick(), if polling => self.poll_jobs(source).await?,
             }
             self.say(source).await;
-            for request in asked.drain(..) {
-                // Whoever asked may have given up.
-                let _ = request.send(());
-            }
+            source.voice.answer(asked).await;
         }
     }
 
@@ -127,7 +120,7 @@ impl Session {
         let now = Timestamp::now();
         match event {
             Event::MigrationIteration { domain, .. } => source.jobs.suspect(domain.uuid),
-            Event::JobCompleted { domain, job } => source.jobs.completed(domain.uuid, job, now),
+            Event::JobCompleted { domain, job } => source.jobs.completed(domain.uuid, job.into(), now),
             Event::Lifecycle { domain, event } => match event {
                 LifecycleEvent::Started(StartedDetail::Migrated) => source.jobs.suspect(domain.uuid),
                 LifecycleEvent::Suspended(SuspendedDetail::Migrated) => source.jobs.suspect(domain.uuid),
@@ -150,7 +143,7 @@ impl Session {
     async fn poll_jobs(&mut self, source: &mut Source) -> Result<(), CallError> {
         for uuid in source.jobs.to_poll() {
             match self.connection.job_stats(&DomainRef::from(uuid)).await {
-                Ok(stats) => source.jobs.polled(uuid, &stats, Timestamp::now()),
+                Ok(stats) => source.jobs.polled(uuid, (&stats).into(), Timestamp::now()),
                 Err(error) if error.is_no_domain() || error.is_operation_invalid() => {
                     // Gone from here. If it left by migration, the event has said so or will.
                     source.jobs.end(uuid, JobKind::Completed, None, Timestamp::now());

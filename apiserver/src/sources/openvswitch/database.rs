@@ -4,14 +4,13 @@ use c5c3_api::SourceState;
 use ovs_client::Endpoint;
 use ovs_client::ovsdb::{Error, Options};
 use ovs_client::switch::SwitchView;
-use tokio::sync::oneshot;
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 use tokio_util::sync::CancellationToken;
 
 use crate::sources::Settings;
 use crate::sources::observation::chain;
 use crate::sources::picture::SwitchPicture;
-use crate::sources::report::{HostObserved, RefreshRequests, Reports};
+use crate::sources::report::{HostObserved, RefreshRequests, Reports, with_waiting};
 use crate::sources::task::{Pause, Trouble, Voice};
 
 /// The OVSDB source of one host.
@@ -74,21 +73,15 @@ impl Source {
         let every = self.settings.refresh.counters.duration();
         let mut refresh = interval_at(Instant::now() + every, every);
         refresh.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut asked: Vec<oneshot::Sender<()>> = Vec::new();
+        let mut asked = Vec::new();
         loop {
             self.voice.say(view.switch()).await;
-            for request in asked.drain(..) {
-                // Whoever asked may have given up.
-                let _ = request.send(());
-            }
+            self.voice.answer(std::mem::take(&mut asked)).await;
             tokio::select! {
                 changes = view.changed() => drop(changes?),
                 _ = refresh.tick() => view.read_counters().await?,
                 Some(request) = requests.recv() => {
-                    asked.push(request);
-                    while let Ok(request) = requests.try_recv() {
-                        asked.push(request);
-                    }
+                    asked = with_waiting(request, requests);
                     view.read_counters().await?;
                     refresh.reset();
                 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 
 use super::session::Session;
 use super::{Connection, OpenOptions, transport};
@@ -24,7 +25,8 @@ const AUTH_POLKIT: i32 = 2;
 impl Connection {
     /// Opens a connection and the events that come with it.
     ///
-    /// Events come once they are asked for with [`Connection::register_event`].
+    /// Events come once they are asked for with [`Connection::register_event`]. Must be called within a tokio runtime,
+    /// which then runs the connection's task. Safe to cancel: nothing of a connection that was not opened stays.
     ///
     /// # Errors
     /// See [`OpenError`].
@@ -51,7 +53,8 @@ async fn open(
         connector.connect().await.map_err(|source| OpenError::Connect { peer: peer.clone(), source })?;
     let (session, frames, events) = Session::new(options);
     let last_handle = Arc::new(CancellationToken::clone(&session.ended).drop_guard());
-    tokio::spawn(transport::run(stream, Arc::clone(&session), frames, options.clone()));
+    let span = tracing::debug_span!("libvirt connection", %peer);
+    tokio::spawn(transport::run(stream, Arc::clone(&session), frames, options.clone()).instrument(span));
     let mut connection = Connection {
         session,
         // The deadline of opening is that of the whole.

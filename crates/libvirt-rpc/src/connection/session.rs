@@ -151,7 +151,8 @@ impl Session {
             Err(error) => {
                 count(&self.seen.events_malformed);
                 self.events.push_lost();
-                tracing::warn!(procedure, %error, "a message could not be decoded");
+                // Not louder: a peer decides how often. The follower is told, and the count is kept.
+                tracing::debug!(procedure, %error, "a message could not be decoded");
             }
         }
     }

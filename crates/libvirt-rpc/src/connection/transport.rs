@@ -17,7 +17,7 @@ use crate::CloseReason;
 use crate::endpoint::Stream;
 use crate::wire::{HEADER_BYTES, KeepaliveProcedure, LENGTH_BYTES, parse_frame};
 
-/// Least room for one read, and most of the buffer that is kept when it is empty.
+/// Least room for one read; a larger frame gets room of its own, which goes with it.
 const READ_BYTES: usize = 8 * 1024;
 /// Most room added for one read.
 const READ_BYTES_MAX: usize = 1024 * 1024;
@@ -113,18 +113,21 @@ impl<S: AsyncRead> Reader<S> {
 
     /// Hands on every whole frame of the buffer and makes room for the next read.
     fn take_frames(&mut self, session: &Session) -> Result<(), CloseReason> {
+        let mut took_large = false;
         while let Some((header, length)) = parse_frame(&self.buffer).map_err(CloseReason::Protocol)? {
             let mut frame = self.buffer.split_to(length).freeze();
             frame.advance(LENGTH_BYTES + HEADER_BYTES);
+            took_large |= length > READ_BYTES;
             self.frame_began = None;
             session.dispatch(header, frame);
         }
-        if self.buffer.is_empty() {
-            self.frame_began = None;
-            if self.buffer.capacity() > READ_BYTES {
-                self.buffer = BytesMut::new();
-            }
-        } else {
+        if took_large {
+            // The buffer shares the room of that frame and would take it over for good.
+            let mut small = BytesMut::with_capacity(self.buffer.len().max(READ_BYTES));
+            small.extend_from_slice(&self.buffer);
+            self.buffer = small;
+        }
+        if !self.buffer.is_empty() {
             self.frame_began.get_or_insert_with(Instant::now);
         }
         if self.buffer.capacity() - self.buffer.len() < READ_BYTES / 2 {
@@ -157,5 +160,43 @@ impl<S: AsyncRead> Reader<S> {
         self.pings_unanswered += 1;
         session.send_keepalive(KeepaliveProcedure::Ping);
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::{FRAME_MAX, Header, encode_frame};
+
+    #[tokio::test]
+    async fn the_buffer_grows_with_what_has_arrived_not_with_what_is_announced() {
+        let (session, _frames, _events) = Session::new(&OpenOptions::default());
+        let (near, _far) = tokio::io::duplex(1);
+        let mut reader = Reader::new(tokio::io::split(near).0, None);
+        let announced = u32::try_from(FRAME_MAX).unwrap();
+        reader.buffer.extend_from_slice(&announced.to_be_bytes());
+        let mut arrived = 4;
+        while arrived < 200_000 {
+            reader.take_frames(&session).unwrap();
+            assert!(
+                reader.buffer.capacity() <= 4 * arrived.max(READ_BYTES),
+                "{arrived}: {}",
+                reader.buffer.capacity()
+            );
+            reader.buffer.extend_from_slice(&[0; 1000]);
+            arrived += 1000;
+        }
+    }
+
+    #[tokio::test]
+    async fn the_room_of_a_large_frame_is_given_back() {
+        let (session, _frames, _events) = Session::new(&OpenOptions::default());
+        let (near, _far) = tokio::io::duplex(1);
+        let mut reader = Reader::new(tokio::io::split(near).0, None);
+        let ping = Header::keepalive(KeepaliveProcedure::Pong);
+        reader.buffer.extend_from_slice(&encode_frame(&ping, &vec![0; 1 << 20]).unwrap());
+        reader.take_frames(&session).unwrap();
+        assert!(reader.buffer.is_empty() && reader.buffer.capacity() <= 2 * READ_BYTES);
+        assert_eq!(session.counters().frames, 1);
     }
 }

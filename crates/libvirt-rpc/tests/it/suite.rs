@@ -379,3 +379,15 @@ async fn what_is_not_there_cannot_be_opened() {
     assert_eq!(error.to_string(), "cannot connect to unix:/nonexistent/libvirt-sock");
     let _ = target::rig_hosts();
 }
+
+#[tokio::test]
+async fn the_read_only_socket_of_a_real_daemon_lets_nobody_change_anything() {
+    for mut target in target::rig_unix().await {
+        let libvirt_rpc::Endpoint::Unix(path) = &mut target.endpoint else { panic!("unix") };
+        path.set_file_name("libvirt-sock-ro");
+        let (connection, _events) = target.open().await;
+        connection.list_all_domains(DomainFilter::NONE).await.unwrap();
+        let error = connection.create_transient(&target.domain_xml(&unique("denied"))).await.unwrap_err();
+        assert!(error.remote().unwrap().is_denied(), "{error:?}");
+    }
+}

@@ -6,6 +6,7 @@
 //! Each step is a function that can be used alone; all but `commit` are pure. Everything that is wrong is a [`Finding`]: file, line, column,
 //! rule, hint, and all of them in one run.
 
+pub mod command;
 pub mod conventions;
 mod finding;
 pub mod git;

@@ -14,6 +14,9 @@ use git2::{
 use super::location::cache_name;
 use super::{Credentials, GitError, Upstream, reference};
 
+/// How much of what a remote says is kept.
+const MAXIMUM_REMOTE_TEXT: usize = 4096;
+
 pub(super) struct Remote {
     repository: Repository,
     url: String,
@@ -21,9 +24,6 @@ pub(super) struct Remote {
     location: String,
     reference: String,
     credentials: Credentials,
-    /// Test hook between the server's advertisement and our pack.
-    #[cfg(test)]
-    pub(super) before_pack: Option<Box<dyn FnMut()>>,
 }
 
 impl Remote {
@@ -51,8 +51,6 @@ impl Remote {
             location,
             reference: reference(branch),
             credentials: credentials.clone(),
-            #[cfg(test)]
-            before_pack: None,
         })
     }
 
@@ -114,10 +112,19 @@ impl Upstream for Remote {
 
     fn publish(&mut self, _: Option<Oid>, to: Oid) -> Result<Option<String>, GitError> {
         let answer: Rc<RefCell<Option<Option<String>>>> = Rc::default();
+        let said: Rc<RefCell<Vec<u8>>> = Rc::default();
         let pushed = {
             let mut remote =
                 self.repository.remote_anonymous(&self.url).map_err(|source| self.fetch_error(source))?;
             let mut callbacks = callbacks(&self.credentials)?;
+            // What a hook says to a person comes beside the verdict, as text from the remote.
+            let said = Rc::clone(&said);
+            callbacks.sideband_progress(move |text| {
+                let mut said = said.borrow_mut();
+                let room = MAXIMUM_REMOTE_TEXT.saturating_sub(said.len());
+                said.extend(text.iter().take(room));
+                true
+            });
             let (slot, wanted) = (Rc::clone(&answer), self.reference.clone());
             callbacks.push_update_reference(move |name, refusal| {
                 if name == wanted {
@@ -125,13 +132,6 @@ impl Upstream for Remote {
                 }
                 Ok(())
             });
-            #[cfg(test)]
-            if let Some(before_pack) = &mut self.before_pack {
-                callbacks.push_negotiation(move |_| {
-                    before_pack();
-                    Ok(())
-                });
-            }
             let mut options = PushOptions::new();
             options.remote_callbacks(callbacks);
             remote.push(&[format!("{to}:{}", self.reference)], Some(&mut options))
@@ -139,7 +139,7 @@ impl Upstream for Remote {
         match pushed {
             // A server that says nothing about the branch has not accepted it; the caller looks at the tip.
             Ok(()) => match answer.take() {
-                Some(refusal) => Ok(refusal),
+                Some(refusal) => Ok(refusal.map(|refusal| with_remote_text(refusal, &said.borrow()))),
                 None if self.advertised()? == Some(to) => Ok(None),
                 None => Ok(Some("the server did not say what it did with the branch".to_owned())),
             },
@@ -154,6 +154,13 @@ impl Upstream for Remote {
             }),
         }
     }
+}
+
+/// Puts the lines that the remote wrote beside its refusal.
+fn with_remote_text(refusal: String, said: &[u8]) -> String {
+    let text = String::from_utf8_lossy(said);
+    let lines: Vec<&str> = text.split(['\n', '\r']).map(str::trim).filter(|line| !line.is_empty()).collect();
+    if lines.is_empty() { refusal } else { format!("{refusal} ({})", lines.join("; ")) }
 }
 
 fn is_credentials_error(error: &git2::Error) -> bool {

@@ -128,6 +128,9 @@ pub fn load(sources: &[Source]) -> Result<Loaded, Findings> {
     }
 }
 
+/// A topology is ten levels deep; a parser that followed a stranger's ten thousand would run out of stack.
+const MAXIMUM_DEPTH: usize = 24;
+
 /// Parses every document of every source; empty documents do not count.
 fn parse(sources: &[Source]) -> Result<Vec<Node>, Findings> {
     let mut documents = Vec::new();
@@ -137,6 +140,7 @@ fn parse(sources: &[Source]) -> Result<Vec<Node>, Findings> {
             strict_booleans: true,
             leading_zero_numbers_as_strings: true,
             underscored_numbers_as_strings: true,
+            budget: serde_saphyr::budget! { max_depth: MAXIMUM_DEPTH },
         };
         match serde_saphyr::from_multiple_with_options::<Node>(&source.text, options) {
             Ok(nodes) => documents.extend(nodes.into_iter().filter_map(|mut node| {

@@ -152,7 +152,13 @@ fn images(subject: &Subject<'_>, report: &mut Report<'_>) {
 }
 
 fn endpoint(subject: &Subject<'_>, report: &mut Report<'_>) {
-    for control_plane in &subject.resolved.control_planes {
+    for (declared, control_plane) in
+        subject.declared.spec.control_planes.iter().zip(&subject.resolved.control_planes)
+    {
+        // One that follows from the domain is as good as the domain, which has a rule of its own.
+        if declared.images.as_ref().and_then(|images| images.endpoint.as_ref()).is_none() {
+            continue;
+        }
         let endpoint = &control_plane.images.endpoint;
         let rest = endpoint.strip_prefix("https://").or_else(|| endpoint.strip_prefix("http://"));
         let host = rest.map(|rest| rest.split(['/', '?', '#']).next().unwrap_or_default());

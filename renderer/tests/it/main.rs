@@ -1,0 +1,19 @@
+//! The renderer from the outside: its library steps and its command.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "helpers of tests may fail loudly"
+)]
+
+mod command;
+mod fixture;
+mod git;
+mod git_http;
+mod load;
+mod reference;
+mod rules;
+mod sample;
+mod templates;
+mod verify;

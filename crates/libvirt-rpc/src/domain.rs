@@ -105,4 +105,24 @@ impl DomainStats {
         let number = |name| self.params.get(name)?.as_i64()?.try_into().ok();
         Some(DomainState::from_raw(number("state.state")?, number("state.reason")?))
     }
+
+    /// Virtual CPUs, where the `vcpu` group was asked for.
+    pub fn vcpus(&self) -> Option<u64> {
+        self.params.get_u64("vcpu.current")
+    }
+
+    /// Memory in KiB, where the `balloon` group was asked for; absent for an inactive domain.
+    pub fn memory_kib(&self) -> Option<u64> {
+        self.params.get_u64("balloon.current")
+    }
+
+    /// Most memory in KiB, where the `balloon` group was asked for.
+    pub fn max_memory_kib(&self) -> Option<u64> {
+        self.params.get_u64("balloon.maximum")
+    }
+
+    /// CPU time in nanoseconds, where the `cpu` group was asked for; absent for an inactive domain.
+    pub fn cpu_time_ns(&self) -> Option<u64> {
+        self.params.get_u64("cpu.time")
+    }
 }

@@ -6,8 +6,8 @@ use std::time::Duration;
 use fleet_simulator::model::{Fleet, FleetOptions, Host, migrate};
 use libvirt_rpc::{
     Connection, DomainRef, DomainState, Endpoint, ErrorCode, Event, EventKind, Events, JobKind, JobOperation,
-    JobStats, LifecycleEvent, OpenOptions, ResumedDetail, RunningReason, StartedDetail, StoppedDetail,
-    SuspendedDetail,
+    JobStats, LifecycleEvent, OpenOptions, ResumedDetail, RunningReason, StartedDetail, StatsFlags,
+    StatsGroups, StoppedDetail, SuspendedDetail,
 };
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
@@ -150,6 +150,16 @@ async fn a_migration_is_followed_from_both_ends(pair: Pair) {
     assert!(running.time_elapsed_ms().is_some() && running.memory_iteration() >= Some(1), "{running:?}");
     let by_the_older_call = from.connection.job_info(&domain).await.unwrap();
     assert_eq!(by_the_older_call.memory_total(), running.memory_total());
+    // Neither end waits for the job to be over.
+    for end in [&from, &to] {
+        let asked = std::time::Instant::now();
+        let groups = StatsGroups::STATE | StatsGroups::VCPU;
+        let records = end.connection.all_domain_stats(&[], groups, StatsFlags::NOWAIT).await.unwrap();
+        let record =
+            records.iter().find(|record| record.domain.uuid == domain.uuid).expect("a record of the domain");
+        assert!(record.state().is_some_and(DomainState::is_active), "{record:?}");
+        assert!(asked.elapsed() < Duration::from_secs(5), "{:?}", asked.elapsed());
+    }
     let refused = to.connection.job_stats(&domain).await.unwrap_err();
     assert_eq!(refused.remote().unwrap().code, ErrorCode::OperationUnsupported, "{refused:?}");
     assert!(!refused.is_unsupported(), "the call is there, only not for this domain now");

@@ -220,8 +220,11 @@ async fn bulk_statistics_agree_with_single_calls(target: &Target) {
             records.iter().find(|record| record.domain.uuid == started.uuid).expect("a record of the domain");
         assert_eq!(record.state(), Some(DomainState::Running(RunningReason::Booted)));
         if target.driver == "QEMU" {
-            assert_eq!(record.params.get_u64("balloon.maximum"), Some(32 * 1024));
-            assert!(record.params.get_u64("cpu.time").is_some(), "{record:?}");
+            let info = connection.domain_info(&started).await.unwrap();
+            assert_eq!(record.vcpus(), Some(info.vcpus.into()), "{record:?}");
+            assert_eq!(record.memory_kib(), Some(info.memory_kib), "{record:?}");
+            assert_eq!(record.max_memory_kib(), Some(info.max_memory_kib), "{record:?}");
+            assert!(record.cpu_time_ns().is_some(), "{record:?}");
         }
         let one = connection
             .all_domain_stats(std::slice::from_ref(&started), groups, StatsFlags::NOWAIT)

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use git2::{ErrorCode, Oid, Repository, RepositoryInitOptions};
 
-use super::{GitError, Upstream, reference};
+use super::{GitError, Upstream, Verdict, reference};
 
 pub(super) struct Directory {
     repository: Repository,
@@ -45,15 +45,15 @@ impl Upstream for Directory {
         }
     }
 
-    fn publish(&mut self, from: Option<Oid>, to: Oid) -> Result<Option<String>, GitError> {
+    fn publish(&mut self, from: Option<Oid>, to: Oid) -> Result<Verdict, GitError> {
         let log = "c5c3-renderer: commit";
         let moved = match from {
             Some(from) => self.repository.reference_matching(&self.reference, to, true, from, log),
             None => self.repository.reference(&self.reference, to, false, log),
         };
         match moved {
-            Ok(_) => Ok(None),
-            Err(error) if is_lost_race(&error) => Ok(Some(error.message().to_owned())),
+            Ok(_) => Ok(Verdict::Accepted),
+            Err(error) if is_lost_race(&error) => Ok(Verdict::Lost),
             Err(source) => Err(GitError::Push {
                 location: self.repository.path().display().to_string(),
                 reference: self.reference.clone(),

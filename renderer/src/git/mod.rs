@@ -101,8 +101,18 @@ trait Upstream {
     fn repository(&self) -> &Repository;
     /// The newest commit of the branch, with all its objects at hand.
     fn tip(&mut self) -> Result<Option<Oid>, GitError>;
-    /// Moves the branch from `from` to `to`. `Ok(Some(reason))` is a refusal, whatever the reason.
-    fn publish(&mut self, from: Option<Oid>, to: Oid) -> Result<Option<String>, GitError>;
+    /// Moves the branch from `from` to `to`.
+    fn publish(&mut self, from: Option<Oid>, to: Oid) -> Result<Verdict, GitError>;
+}
+
+/// What became of an attempt to move a branch.
+enum Verdict {
+    /// It moved.
+    Accepted,
+    /// Somebody else moved it, or is about to.
+    Lost,
+    /// It did not move; whether by a race or on purpose, the text does not tell reliably.
+    Refused(String),
 }
 
 /// A commit that is written and not yet published.
@@ -126,23 +136,41 @@ fn commit_to(
         let Some(Prepared { commit, added, changed, removed }) = prepared else {
             return Ok(Outcome::Unchanged { commit: tip.map(|tip| tip.to_string()).unwrap_or_default() });
         };
-        let Some(reason) = upstream.publish(tip, commit)? else {
-            return Ok(Outcome::Committed {
-                commit: commit.to_string(),
-                added,
-                changed,
-                removed,
-                lost_races,
-            });
-        };
-        // Servers phrase a lost race in many ways; whether the branch moved says it in one.
-        if upstream.tip()? == tip {
-            return Err(GitError::Refused { reference: reference(&options.branch), reason });
+        match upstream.publish(tip, commit)? {
+            Verdict::Accepted => {
+                return Ok(Outcome::Committed {
+                    commit: commit.to_string(),
+                    added,
+                    changed,
+                    removed,
+                    lost_races,
+                });
+            }
+            Verdict::Lost => {}
+            Verdict::Refused(reason) => {
+                if !moved_on(upstream, tip, pause(lost_races))? {
+                    return Err(GitError::Refused { reference: reference(&options.branch), reason });
+                }
+            }
         }
         tracing::info!(branch = %options.branch, lost_races = lost_races + 1, "somebody else was faster, starting over");
         std::thread::sleep(pause(lost_races));
     }
     Err(GitError::Contended { reference: reference(&options.branch), attempts: options.attempts.max(1) })
+}
+
+/// Servers phrase a lost race in many ways; whether the branch moved says it in one. Another writer may hold the branch's lock and not have
+/// moved it yet, so a branch that stands still is looked at twice.
+fn moved_on(
+    upstream: &mut dyn Upstream,
+    tip: Option<Oid>,
+    pause: std::time::Duration,
+) -> Result<bool, GitError> {
+    if upstream.tip()? != tip {
+        return Ok(true);
+    }
+    std::thread::sleep(pause);
+    Ok(upstream.tip()? != tip)
 }
 
 /// Writes the commit on top of the tip; `None` when the tip already holds it all.

@@ -12,7 +12,7 @@ use git2::{
 };
 
 use super::location::cache_name;
-use super::{Credentials, GitError, Upstream, reference};
+use super::{Credentials, GitError, Upstream, Verdict, reference};
 
 /// How much of what a remote says is kept.
 const MAXIMUM_REMOTE_TEXT: usize = 4096;
@@ -110,7 +110,7 @@ impl Upstream for Remote {
             .map_err(|source| self.fetch_error(source))
     }
 
-    fn publish(&mut self, _: Option<Oid>, to: Oid) -> Result<Option<String>, GitError> {
+    fn publish(&mut self, _: Option<Oid>, to: Oid) -> Result<Verdict, GitError> {
         let answer: Rc<RefCell<Option<Option<String>>>> = Rc::default();
         let said: Rc<RefCell<Vec<u8>>> = Rc::default();
         let pushed = {
@@ -139,11 +139,12 @@ impl Upstream for Remote {
         match pushed {
             // A server that says nothing about the branch has not accepted it; the caller looks at the tip.
             Ok(()) => match answer.take() {
-                Some(refusal) => Ok(refusal.map(|refusal| with_remote_text(refusal, &said.borrow()))),
-                None if self.advertised()? == Some(to) => Ok(None),
-                None => Ok(Some("the server did not say what it did with the branch".to_owned())),
+                Some(None) => Ok(Verdict::Accepted),
+                Some(Some(refusal)) => Ok(Verdict::Refused(with_remote_text(refusal, &said.borrow()))),
+                None if self.advertised()? == Some(to) => Ok(Verdict::Accepted),
+                None => Ok(Verdict::Refused("the server did not say what it did with the branch".to_owned())),
             },
-            Err(error) if error.code() == ErrorCode::NotFastForward => Ok(Some(error.message().to_owned())),
+            Err(error) if error.code() == ErrorCode::NotFastForward => Ok(Verdict::Lost),
             Err(error) if is_credentials_error(&error) => {
                 Err(GitError::Credentials { location: self.location.clone(), who: self.who() })
             }

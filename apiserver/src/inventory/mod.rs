@@ -17,6 +17,9 @@ mod publication;
 mod shown;
 mod state;
 
+#[cfg(test)]
+mod tests;
+
 pub use self::follow::{Follower, FollowerParts};
 pub use self::freshness::Freshness;
 pub use self::metrics::Metrics;

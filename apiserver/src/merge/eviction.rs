@@ -29,12 +29,14 @@ pub fn eviction(
         controller: Some(true),
         block_owner_deletion: None,
     });
+    let mut labels = host.map(HostView::transferred_labels).unwrap_or_default();
+    labels.extend(record.wish.labels.clone());
     let metadata = ObjectMeta {
         name: Some(name.clone()),
         uid: Some(uid("hypervisor.c5c3.io", "Eviction", "", name, &record.uid.to_string())),
         creation_timestamp: Some(time(record.created)),
         generation: Some(record.generation),
-        labels: Some(record.wish.labels.clone()).filter(|labels| !labels.is_empty()),
+        labels: Some(labels).filter(|labels| !labels.is_empty()),
         annotations: Some(record.wish.annotations.clone()).filter(|annotations| !annotations.is_empty()),
         owner_references: owner.map(|owner| vec![owner]),
         ..ObjectMeta::default()

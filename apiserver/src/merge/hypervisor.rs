@@ -6,7 +6,7 @@ use c5c3_api::hypervisor::{
     Aggregate, Capabilities, Cell, ComputeService, DomainCapabilities, HypervisorSpec, HypervisorStatus,
     Instance, OperatingSystem, ResourceList, resource,
 };
-use c5c3_api::{Hypervisor, labels, quantity};
+use c5c3_api::{Hypervisor, quantity};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
 
 use super::identity::{time, uid};
@@ -44,10 +44,7 @@ pub fn hypervisor(
 
 fn metadata(host: &HostView<'_>) -> ObjectMeta {
     let mut own_labels: BTreeMap<String, String> = host.configured_labels.clone();
-    if let Some(node) = host.node.value() {
-        let transferred = labels::TRANSFERRED.iter().filter_map(|key| node.labels.get_key_value(*key));
-        own_labels.extend(transferred.map(|(key, value)| (key.clone(), value.clone())));
-    }
+    own_labels.extend(host.transferred_labels());
     let mut annotations = BTreeMap::new();
     if let Some(intent) = host.intent {
         own_labels.extend(intent.wish.labels.clone());

@@ -1,7 +1,7 @@
 //! From observations and intent to resources. Pure: no I/O, no clock, no async; the same input gives the same object.
 //!
 //! ```text
-//!  HostView { node, libvirt, switch, flows, daemons, compute, memberships, intent, previous, now }
+//!  HostView { node, libvirt, switch, flows, daemons, intent, now }, CloudView { compute, memberships }
 //!     ├─► hypervisor ─► Hypervisor      ├─► migration ─► Migration (both ends joined)
 //!     ├─► ovs_node   ─► OVSNode         └─► eviction  ─► Eviction
 //! ```
@@ -19,6 +19,9 @@ mod ovs_node_conditions;
 mod ovs_node_issues;
 mod source_status;
 mod view;
+
+#[cfg(test)]
+pub(crate) mod tests;
 
 pub use self::effective_spec::effective_spec;
 pub use self::eviction::eviction;

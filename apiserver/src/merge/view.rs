@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use c5c3_api::labels;
 use jiff::Timestamp;
 use uuid::Uuid;
 
@@ -39,6 +40,15 @@ pub struct HostView<'a> {
     pub active_elsewhere: &'a BTreeMap<Uuid, Vec<String>>,
     /// The moment.
     pub now: Timestamp,
+}
+
+impl HostView<'_> {
+    /// Labels that a Hypervisor takes from its Node or from the configuration, and an Eviction from its Hypervisor.
+    pub(super) fn transferred_labels(&self) -> BTreeMap<String, String> {
+        let told = self.node.value().map_or(self.configured_labels, |node| &node.labels);
+        let kept = labels::TRANSFERRED.iter().filter_map(|key| told.get_key_value(*key));
+        kept.map(|(key, value)| (key.clone(), value.clone())).collect()
+    }
 }
 
 /// Everything known about the cloud.

@@ -51,6 +51,7 @@ mod discovery;
 mod identity;
 mod json_path;
 mod openapi;
+mod recall;
 mod representation;
 mod request;
 mod selector;
@@ -73,12 +74,12 @@ pub use collection::{
 pub use definition::{CheckedPaths, Column, DefinitionError, ResourceDefinition, Scope};
 pub use identity::{
     AuthenticationConfigMap, AuthenticationError, Authenticator, CertificateAuthenticator,
-    CertificateAuthority, ConfigMapError, FrontProxy, FrontProxyHeaders, PeerCertificates, Trust, TrustError,
-    User,
+    CertificateAuthority, ConfigMapError, FrontProxy, FrontProxyHeaders, PeerCertificates,
+    TokenReviewAuthenticator, Trust, TrustError, User,
 };
 pub use json_path::JsonPathError;
 pub use server::{
-    ApiServer, BuildError, Drain, Freshener, Latch, Limits, Readiness, ServeError, ServedResource,
+    ApiServer, AuditLog, BuildError, Drain, Freshener, Latch, Limits, Readiness, ServeError, ServedResource,
     ServerBuilder, TlsConfig, TlsError, VersionInfo, Watching,
 };
 pub use status::{ApiStatus, Cause};

@@ -14,6 +14,7 @@ pub struct ApiStatus {
     code: StatusCode,
     reason: &'static str,
     message: String,
+    resume: Option<String>,
     details: Map<String, Value>,
 }
 
@@ -52,7 +53,7 @@ impl Cause {
 impl ApiStatus {
     /// Any error.
     pub fn new(code: StatusCode, reason: &'static str, message: impl Into<String>) -> Self {
-        Self { code, reason, message: message.into(), details: Map::new() }
+        Self { code, reason, message: message.into(), resume: None, details: Map::new() }
     }
 
     /// 400: the request cannot be understood.
@@ -107,6 +108,14 @@ impl ApiStatus {
     pub fn expired(asked: &str, oldest: ResourceVersion) -> Self {
         let message = format!("too old resource version: {asked} ({oldest})");
         Self::new(StatusCode::GONE, "Expired", message)
+    }
+
+    /// 410: the rest of a list is no longer kept. The token goes on in what is there now.
+    pub fn continue_expired(token: &str) -> Self {
+        let message = "The provided continue parameter is too old to display a consistent list result. \
+                       You can start a new list without the continue parameter, or use the continue token \
+                       in this response to retrieve the remainder of the results, which may be inconsistent.";
+        Self { resume: Some(token.to_owned()), ..Self::new(StatusCode::GONE, "Expired", message) }
     }
 
     /// 414: the path or the query is too long.
@@ -226,6 +235,11 @@ impl ApiStatus {
             "reason": self.reason,
             "code": self.code.as_u16(),
         });
+        if let Some(token) = &self.resume
+            && let Some(metadata) = status.get_mut("metadata")
+        {
+            *metadata = json!({"continue": token});
+        }
         if let (false, Some(map)) = (self.details.is_empty(), status.as_object_mut()) {
             map.insert("details".to_owned(), Value::from(self.details.clone()));
         }

@@ -33,7 +33,7 @@ pub(crate) fn collection() -> Arc<Collection> {
 }
 
 /// A station with a few more members.
-pub(crate) fn station(name: &str, more: Value) -> Value {
+pub(crate) fn station(name: &str, more: &Value) -> Value {
     let mut object = json!({"metadata": {"name": name, "uid": format!("uid-{name}")}});
     for (key, value) in more.as_object().unwrap() {
         object[key] = value.clone();

@@ -4,7 +4,6 @@
 //! is alive is for everybody, and discovery is for everybody who is known: neither must depend on another server's mood,
 //! because an aggregator that cannot read discovery declares the whole group dead.
 
-mod decisions;
 mod groups;
 mod review;
 
@@ -128,6 +127,11 @@ pub(crate) fn always_allowed(user: &User, attributes: &Attributes) -> bool {
 /// Paths that need no identity.
 pub(crate) fn is_public(path: &str) -> bool {
     ["/healthz", "/livez", "/readyz", "/version", "/version/"].contains(&path)
+}
+
+/// Probes of health.
+pub(crate) fn is_health(path: &str) -> bool {
+    ["/healthz", "/livez", "/readyz"].iter().any(|root| path.starts_with(root))
 }
 
 fn is_discovery(path: &str) -> bool {

@@ -13,9 +13,9 @@ use k8s_openapi::api::authorization::v1::{
 use kube::api::PostParams;
 use kube::{Api, Client};
 
-use super::decisions::Decisions;
 use super::{AccessTarget, Attributes, AuthorizationError, Authorizer, Decision};
 use crate::identity::User;
+use crate::recall::Recall;
 
 const LIFETIME: Duration = Duration::from_secs(10);
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -25,7 +25,9 @@ const CAPACITY: usize = 8192;
 #[derive(Debug)]
 pub struct SubjectAccessReviewAuthorizer {
     api: Api<SubjectAccessReview>,
-    decisions: Decisions<(User, Attributes)>,
+    decisions: Recall<(User, Attributes), Decision>,
+    allowed_for: Duration,
+    denied_for: Duration,
     timeout: Duration,
 }
 
@@ -42,8 +44,7 @@ impl SubjectAccessReviewAuthorizer {
         denied_for: Duration,
         timeout: Duration,
     ) -> Self {
-        let decisions = Decisions::new(allowed_for, denied_for, CAPACITY);
-        Self { api: Api::all(client), decisions, timeout }
+        Self { api: Api::all(client), decisions: Recall::new(CAPACITY), allowed_for, denied_for, timeout }
     }
 
     async fn decide(&self, user: &User, attributes: &Attributes) -> Result<Decision, AuthorizationError> {
@@ -68,7 +69,8 @@ impl SubjectAccessReviewAuthorizer {
         } else {
             Decision::Denied(status.reason.unwrap_or_default())
         };
-        self.decisions.put(key, decision.clone(), Instant::now());
+        let lifetime = if status.allowed { self.allowed_for } else { self.denied_for };
+        self.decisions.put(key, decision.clone(), lifetime, Instant::now());
         Ok(decision)
     }
 }

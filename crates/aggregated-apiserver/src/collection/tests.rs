@@ -22,7 +22,7 @@ fn events(collection: &Collection) -> Vec<Arc<Event>> {
 #[test]
 fn what_is_published_is_completed_and_can_be_read() {
     let collection = testing::collection();
-    let outcome = collection.publish(station("a", json!({"spec": {"region": "north"}}))).unwrap();
+    let outcome = collection.publish(station("a", &json!({"spec": {"region": "north"}}))).unwrap();
     let PublishOutcome::Added(version) = outcome else { panic!("{outcome:?}") };
     let expected = json!({
         "apiVersion": "weather.example.com/v1", "kind": "Station",
@@ -52,29 +52,29 @@ fn repetition_is_no_change_whatever_the_order_of_keys() {
 #[test]
 fn an_amendment_is_seen_by_readers_only_until_it_is_published() {
     let collection = testing::collection();
-    collection.publish(station("a", json!({"status": {"n": 1}}))).unwrap();
+    collection.publish(station("a", &json!({"status": {"n": 1}}))).unwrap();
     let before = only(&collection).version();
-    let outcome = collection.amend(station("a", json!({"status": {"n": 2}}))).unwrap();
+    let outcome = collection.amend(station("a", &json!({"status": {"n": 2}}))).unwrap();
     assert_eq!(outcome, AmendOutcome::Amended(before));
     assert_eq!(parsed(&only(&collection))["status"]["n"], 2);
     assert_eq!(events(&collection).len(), 1);
-    let outcome = collection.publish(station("a", json!({"status": {"n": 2}}))).unwrap();
+    let outcome = collection.publish(station("a", &json!({"status": {"n": 2}}))).unwrap();
     assert!(matches!(outcome, PublishOutcome::Modified(version) if version > before));
-    assert_eq!(collection.amend(station("b", json!({}))).unwrap(), AmendOutcome::Absent);
+    assert_eq!(collection.amend(station("b", &json!({}))).unwrap(), AmendOutcome::Absent);
 }
 
 #[test]
 fn an_amendment_that_selectors_can_tell_is_published() {
     let collection = testing::collection();
-    collection.publish(station("a", json!({"spec": {"region": "north"}}))).unwrap();
-    let outcome = collection.amend(station("a", json!({"spec": {"region": "south"}}))).unwrap();
+    collection.publish(station("a", &json!({"spec": {"region": "north"}}))).unwrap();
+    let outcome = collection.amend(station("a", &json!({"spec": {"region": "south"}}))).unwrap();
     assert!(matches!(outcome, AmendOutcome::Published(PublishOutcome::Modified(_))));
 }
 
 #[test]
 fn a_removal_has_a_version_of_its_own() {
     let collection = testing::collection();
-    collection.publish(station("a", json!({"spec": {"long": "x".repeat(100)}}))).unwrap();
+    collection.publish(station("a", &json!({"spec": {"long": "x".repeat(100)}}))).unwrap();
     let last = only(&collection);
     let version = collection.withdraw(&ObjectKey::cluster("a")).unwrap();
     assert!(version > last.version());
@@ -93,7 +93,7 @@ fn a_removal_has_a_version_of_its_own() {
 #[test]
 fn another_uid_is_another_object() {
     let collection = testing::collection();
-    collection.publish(station("a", json!({}))).unwrap();
+    collection.publish(station("a", &json!({}))).unwrap();
     collection.publish(json!({"metadata": {"name": "a", "uid": "other"}})).unwrap();
     let kinds: Vec<_> = events(&collection).iter().map(|event| event.kind).collect();
     assert_eq!(kinds, [EventKind::Added, EventKind::Deleted, EventKind::Added]);
@@ -104,7 +104,7 @@ fn another_uid_is_another_object() {
 fn retaining_removes_the_rest() {
     let collection = testing::collection();
     for name in ["a", "b", "c"] {
-        collection.publish(station(name, json!({}))).unwrap();
+        collection.publish(station(name, &json!({}))).unwrap();
     }
     assert_eq!(collection.retain(|key| key.name == "b"), 2);
     assert_eq!(only(&collection).key(), &ObjectKey::cluster("b"));
@@ -139,7 +139,7 @@ fn what_would_confuse_clients_is_refused() {
     let namespaced = json!({"metadata": {"name": "a", "uid": "1", "namespace": "n"}});
     assert!(matches!(refused(namespaced), PublishError::Namespace { .. }));
     assert!(matches!(
-        refused(station("a", json!({"kind": "Other"}))),
+        refused(station("a", &json!({"kind": "Other"}))),
         PublishError::OtherKind { field: "kind", .. }
     ));
     let labels = json!({"metadata": {"name": "a", "uid": "1", "labels": {"n": 1}}});
@@ -160,15 +160,15 @@ fn the_past_is_forgotten_by_age_and_by_number() {
     let (collection, time) = bounded(Duration::from_secs(300), 3, 1);
     let start = collection.list(None).version;
     for n in 0..3 {
-        collection.publish(station("a", json!({"status": {"n": n}}))).unwrap();
+        collection.publish(station("a", &json!({"status": {"n": n}}))).unwrap();
     }
     assert_eq!(collection.position_after(start), Ok(0));
-    collection.publish(station("a", json!({"status": {"n": 3}}))).unwrap();
+    collection.publish(station("a", &json!({"status": {"n": 3}}))).unwrap();
     assert!(collection.position_after(start).is_err(), "the first of four events is gone");
     let middle = collection.list(None).version;
     assert!(collection.position_after(middle).is_ok());
     time.fetch_add(301_000_000, Ordering::SeqCst);
-    collection.publish(station("a", json!({"status": {"n": 4}}))).unwrap();
+    collection.publish(station("a", &json!({"status": {"n": 4}}))).unwrap();
     assert_eq!(collection.events_from(4, 9).unwrap().len(), 1);
     assert!(collection.events_from(3, 9).is_err());
     assert!(collection.position_after(middle).is_ok(), "nothing above it was dropped");
@@ -178,7 +178,7 @@ fn the_past_is_forgotten_by_age_and_by_number() {
 fn a_version_of_another_replica_goes_back_by_the_overlap() {
     let (collection, time) = bounded(Duration::from_secs(300), 100, 1);
     time.fetch_add(100_000_000, Ordering::SeqCst);
-    collection.publish(station("a", json!({}))).unwrap();
+    collection.publish(station("a", &json!({}))).unwrap();
     time.fetch_add(10_000_000, Ordering::SeqCst);
     let own = collection.list(None).version;
     let others = ResourceVersion::from_parts(own.micros(), 2);
@@ -239,7 +239,7 @@ proptest! {
                 if *content == 2 {
                     collection.withdraw(&ObjectKey::cluster(format!("n{name}")));
                 } else {
-                    collection.publish(station(&format!("n{name}"), json!({"status": {"c": content}}))).unwrap();
+                    collection.publish(station(&format!("n{name}"), &json!({"status": {"c": content}}))).unwrap();
                 }
             }
             time.fetch_max(until, Ordering::SeqCst);

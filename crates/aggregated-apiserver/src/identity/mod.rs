@@ -7,6 +7,7 @@
 mod certificate;
 mod config_map;
 mod front_proxy;
+mod token;
 mod trust;
 
 use std::collections::BTreeMap;
@@ -16,6 +17,7 @@ use futures::future::BoxFuture;
 pub use self::certificate::{CertificateAuthenticator, PeerCertificates};
 pub use self::config_map::{AuthenticationConfigMap, ConfigMapError};
 pub use self::front_proxy::FrontProxyHeaders;
+pub use self::token::TokenReviewAuthenticator;
 pub use self::trust::{CertificateAuthority, FrontProxy, Trust, TrustError};
 
 /// Who asks, as Kubernetes names people and programs.
@@ -78,6 +80,9 @@ pub enum AuthenticationError {
     /// A certificate carries no name.
     #[error("client certificate has no common name")]
     NoName,
+    /// Whoever knows gave no answer: the client may try again.
+    #[error("{0}")]
+    NoAnswer(String),
     /// Another authenticator refused.
     #[error("{0}")]
     Refused(String),

@@ -80,7 +80,7 @@ fn models(
             properties.insert("kind".to_owned(), metadata::kind());
             properties.insert(
                 "metadata".to_owned(),
-                described(reference(object_meta), "Standard object metadata."),
+                described(&reference(object_meta), "Standard object metadata."),
             );
         }
     }
@@ -91,7 +91,7 @@ fn models(
         "properties": {
             "apiVersion": metadata::api_version(),
             "kind": metadata::kind(),
-            "metadata": described(reference(list_meta), "Standard list metadata."),
+            "metadata": described(&reference(list_meta), "Standard list metadata."),
             "items": {"type": "array", "description": format!("List of {}.", definition.plural), "items": reference(&name)},
         },
         "x-kubernetes-group-version-kind": [kind_marker(definition, &definition.list_kind)],
@@ -100,7 +100,7 @@ fn models(
 }
 
 /// A reference with a description beside it.
-fn described(reference: Value, description: &str) -> Value {
+fn described(reference: &Value, description: &str) -> Value {
     json!({"allOf": [reference], "default": {}, "description": description})
 }
 

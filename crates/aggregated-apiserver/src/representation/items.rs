@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::table::{self, IncludeObject};
 use crate::collection::{Event, EventKind, PublishedObject};
 use crate::definition::ResourceDefinition;
+use crate::serve::Page;
 use crate::version::ResourceVersion;
 
 /// Version of the `meta.k8s.io` group that a client asked for.
@@ -42,7 +43,7 @@ impl Representation {
             Self::Whole => out.extend_from_slice(object.json()),
             Self::Metadata(version) => table::write_metadata(object.metadata_json(), version, &mut out),
             Self::Table(..) => {
-                out.extend_from_slice(&self.list_head(definition, object.version()));
+                out.extend_from_slice(&self.head(definition, object.version(), None));
                 self.write_item(object, &mut out);
                 out.extend_from_slice(self.list_tail());
             }
@@ -51,14 +52,26 @@ impl Representation {
     }
 
     /// Everything of a list before its items.
-    pub(crate) fn list_head(self, definition: &ResourceDefinition, version: ResourceVersion) -> Vec<u8> {
+    pub(crate) fn list_head(self, definition: &ResourceDefinition, page: &Page) -> Vec<u8> {
+        self.head(definition, page.version, page.rest.as_ref())
+    }
+
+    fn head(
+        self,
+        definition: &ResourceDefinition,
+        version: ResourceVersion,
+        rest: Option<&(String, usize)>,
+    ) -> Vec<u8> {
         let (kind, api_version) = match self {
             Self::Whole => (definition.list_kind.as_str(), definition.api_version()),
             Self::Metadata(version) => ("PartialObjectMetadataList", version.api_version().to_owned()),
             Self::Table(version, _) => ("Table", version.api_version().to_owned()),
         };
+        let rest = rest.map_or_else(String::new, |(token, left)| {
+            format!(",\"continue\":{},\"remainingItemCount\":{left}", Value::from(token.as_str()))
+        });
         let mut head = format!(
-            "{{\"kind\":{},\"apiVersion\":{},\"metadata\":{{\"resourceVersion\":\"{version}\"}},",
+            "{{\"kind\":{},\"apiVersion\":{},\"metadata\":{{\"resourceVersion\":\"{version}\"{rest}}},",
             Value::from(kind),
             Value::from(api_version),
         );

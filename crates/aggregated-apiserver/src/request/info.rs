@@ -120,8 +120,8 @@ mod tests {
 
     use super::*;
 
-    fn parse(method: Method, path: &str, query: &str) -> RequestInfo {
-        RequestInfo::parse(&method, path, &Query::parse(query).unwrap()).unwrap()
+    fn parse(method: &Method, path: &str, query: &str) -> RequestInfo {
+        RequestInfo::parse(method, path, &Query::parse(query).unwrap()).unwrap()
     }
 
     fn resource(info: &RequestInfo) -> &ResourcePath {
@@ -133,22 +133,22 @@ mod tests {
 
     #[test]
     fn verbs_and_targets_are_those_of_kubernetes() {
-        let list = parse(Method::GET, "/apis/g.io/v1/things", "");
+        let list = parse(&Method::GET, "/apis/g.io/v1/things", "");
         assert_eq!((list.verb.as_str(), resource(&list).resource.as_str()), ("list", "things"));
-        let watch = parse(Method::GET, "/apis/g.io/v1/things", "watch=1&fieldSelector=metadata.name%3Da");
+        let watch = parse(&Method::GET, "/apis/g.io/v1/things", "watch=1&fieldSelector=metadata.name%3Da");
         assert_eq!(watch.verb, "watch");
         assert_eq!(resource(&watch).selected_name.as_deref(), Some("a"));
-        let get = parse(Method::GET, "/apis/g.io/v1/namespaces/n/things/a%2Db", "");
+        let get = parse(&Method::GET, "/apis/g.io/v1/namespaces/n/things/a%2Db", "");
         assert_eq!(get.verb, "get");
         assert_eq!(resource(&get).namespace.as_deref(), Some("n"));
         assert_eq!(resource(&get).name.as_deref(), Some("a-b"));
-        let status = parse(Method::PATCH, "/apis/g.io/v1/things/a/status", "");
+        let status = parse(&Method::PATCH, "/apis/g.io/v1/things/a/status", "");
         assert_eq!((status.verb.as_str(), resource(&status).subresource.as_str()), ("patch", "status"));
-        assert_eq!(parse(Method::DELETE, "/apis/g.io/v1/things", "").verb, "deletecollection");
-        assert_eq!(parse(Method::DELETE, "/apis/g.io/v1/things/a", "").verb, "delete");
-        assert_eq!(parse(Method::POST, "/apis/g.io/v1/things", "").verb, "create");
-        assert_eq!(parse(Method::PUT, "/apis/g.io/v1/things/a", "").verb, "update");
-        assert_eq!(parse(Method::GET, "/apis/g.io/v1/things/a", "watch=true").verb, "watch");
+        assert_eq!(parse(&Method::DELETE, "/apis/g.io/v1/things", "").verb, "deletecollection");
+        assert_eq!(parse(&Method::DELETE, "/apis/g.io/v1/things/a", "").verb, "delete");
+        assert_eq!(parse(&Method::POST, "/apis/g.io/v1/things", "").verb, "create");
+        assert_eq!(parse(&Method::PUT, "/apis/g.io/v1/things/a", "").verb, "update");
+        assert_eq!(parse(&Method::GET, "/apis/g.io/v1/things/a", "watch=true").verb, "watch");
     }
 
     #[test]
@@ -162,7 +162,7 @@ mod tests {
             "/apis/g.io/v1/a/b/c/d",
             "/apis/g.io/v1//a",
         ] {
-            let info = parse(Method::GET, path, "");
+            let info = parse(&Method::GET, path, "");
             assert_eq!(info, RequestInfo { verb: "get".into(), target: Target::Path(path.into()) });
         }
     }

@@ -158,7 +158,7 @@ mod tests {
 
     fn matches(selector: &str) -> bool {
         let collection = testing::collection();
-        collection.publish(testing::station("a", json!({"spec": {"region": "north,east"}}))).unwrap();
+        collection.publish(testing::station("a", &json!({"spec": {"region": "north,east"}}))).unwrap();
         let snapshot = collection.list(None);
         FieldSelector::parse(selector, &collection).unwrap().matches(&snapshot.objects[0])
     }
@@ -207,7 +207,7 @@ mod tests {
             let parsed = FieldSelector::parse(&text, &collection);
             name_in(&text);
             if let Ok(selector) = parsed {
-                collection.publish(testing::station("a", json!({}))).unwrap();
+                collection.publish(testing::station("a", &json!({}))).unwrap();
                 selector.matches(&collection.list(None).objects[0]);
             }
         }

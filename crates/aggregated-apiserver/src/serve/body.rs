@@ -2,6 +2,8 @@
 
 use std::convert::Infallible;
 use std::io::Write as _;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use flate2::Compression;
@@ -11,10 +13,11 @@ use http::header::{CONTENT_ENCODING, CONTENT_TYPE, VARY};
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt as _, Empty, Full, StreamBody};
-use hyper::body::Frame;
+use hyper::body::{Frame, SizeHint};
 use serde_json::Value;
 
 use crate::request::accept;
+use crate::server::Place;
 use crate::status::ApiStatus;
 
 /// The body of an answer.
@@ -30,6 +33,36 @@ pub(crate) const YAML: &str = "application/yaml";
 /// No body.
 pub(crate) fn empty() -> Body {
     Empty::new().boxed_unsync()
+}
+
+/// An answer that takes a place until its body has been sent.
+pub(crate) fn holding(response: Response<Body>, place: Place) -> Response<Body> {
+    response.map(|body| Holding { body, _place: place }.boxed_unsync())
+}
+
+struct Holding {
+    body: Body,
+    _place: Place,
+}
+
+impl hyper::body::Body for Holding {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
 }
 
 /// A body of one piece.
@@ -197,9 +230,8 @@ mod tests {
         }
 
         #[test]
-        fn chunks_put_together_are_the_pieces(
-            pieces in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 1..40_000), 0..12),
-        ) {
+        fn chunks_put_together_are_the_pieces(sizes in proptest::collection::vec(1usize..40_000, 0..12)) {
+            let pieces: Vec<_> = (0u8..).zip(sizes).map(|(byte, size)| vec![byte; size]).collect();
             let writers = pieces.clone().into_iter().map(|piece| move |out: &mut Vec<u8>| out.extend(piece));
             let gathered: Vec<Bytes> = Gathered::new(writers).collect();
             prop_assert!(gathered.iter().rev().skip(1).all(|chunk| chunk.len() >= CHUNK));

@@ -6,11 +6,13 @@ use bytes::Bytes;
 use http::Response;
 
 use super::body::{self, Body, Gathered, JSON, YAML};
+use super::pages::Page;
 use super::{ResourceRequest, reach};
 use crate::collection::PublishedObject;
 use crate::representation::Representation;
 use crate::request::accept::{self, Format};
 use crate::request::options::{ListOptions, Wanted};
+use crate::selector::Filter;
 use crate::status::ApiStatus;
 
 pub(super) async fn answer(request: &ResourceRequest<'_>) -> Result<Response<Body>, ApiStatus> {
@@ -20,18 +22,9 @@ pub(super) async fn answer(request: &ResourceRequest<'_>) -> Result<Response<Bod
     if let Wanted::Known(version) = options.version {
         reach(request, version).await?;
     }
-    let collection = &request.resource.collection;
-    let snapshot = collection.list(filter.namespace.as_deref());
-    let mut version = snapshot.version;
-    if let (true, Wanted::Known(exact)) = (options.exact, options.version) {
-        if exact < snapshot.last_change {
-            return Err(ApiStatus::expired(&exact.to_string(), snapshot.last_change));
-        }
-        version = exact;
-    }
-    let objects: Vec<_> = snapshot.objects.into_iter().filter(|object| filter.matches(object)).collect();
-    let head = representation.list_head(collection.definition(), version);
-    let parts = parts(head, objects, representation);
+    let page = page(request, &options, filter)?;
+    let head = representation.list_head(request.resource.collection.definition(), &page);
+    let parts = parts(head, page.objects, representation);
     Ok(match format {
         Format::Json => body::chunks(JSON, request.headers, parts),
         Format::Yaml => {
@@ -39,6 +32,33 @@ pub(super) async fn answer(request: &ResourceRequest<'_>) -> Result<Response<Bod
             body::compressible(YAML, request.headers, body::yaml(&json)?)
         }
     })
+}
+
+fn page(request: &ResourceRequest<'_>, options: &ListOptions, filter: Filter) -> Result<Page, ApiStatus> {
+    let collection = &request.resource.collection;
+    let namespace = filter.namespace.clone();
+    let matching = |objects: Vec<Arc<PublishedObject>>| -> Vec<_> {
+        objects.into_iter().filter(|object| filter.matches(object)).collect()
+    };
+    let pages = &request.resource.pages;
+    if let Some(token) = &options.resume {
+        return pages.next(token, filter.clone(), options.limit, || {
+            let snapshot = collection.list(namespace.as_deref());
+            (snapshot.version, matching(snapshot.objects))
+        });
+    }
+    let snapshot = collection.list(namespace.as_deref());
+    let mut version = snapshot.version;
+    if let (true, Wanted::Known(exact)) = (options.exact, options.version) {
+        if exact < snapshot.last_change {
+            return Err(ApiStatus::expired(&exact.to_string(), snapshot.last_change));
+        }
+        version = exact;
+    }
+    // As in kube-apiserver, who takes any version is given all objects at once.
+    let limit = options.limit.filter(|_| options.version != Wanted::Any);
+    let objects = matching(snapshot.objects);
+    Ok(pages.first(version, objects, filter, limit))
 }
 
 /// A list in chunks, each written when it is about to be sent.

@@ -7,12 +7,14 @@ pub(crate) mod body;
 mod freshening;
 mod get;
 mod list;
+mod pages;
 mod watch;
 
 use http::{HeaderMap, Response};
 
 pub(crate) use self::body::Body;
 pub(crate) use self::freshening::Freshening;
+pub(crate) use self::pages::{Page, Pages};
 
 use crate::collection::ObjectKey;
 use crate::request::info::ResourcePath;

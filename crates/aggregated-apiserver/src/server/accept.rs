@@ -4,6 +4,7 @@
 //! connections are told to go away, and what is under way may finish.
 
 use std::convert::Infallible;
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use hyper::service::service_fn;
@@ -51,11 +52,12 @@ impl ApiServer {
         let accepting = async {
             loop {
                 let Ok(slot) = slots.clone().acquire_owned().await else { return };
-                let stream = accept(&listener).await;
+                let (stream, address) = accept(&listener).await;
                 let connection = Connection {
                     site: self.site.clone(),
                     acceptor: acceptor.clone(),
                     watcher: connections.watcher(),
+                    address,
                 };
                 let abort = abort.clone();
                 tasks.spawn(async move {
@@ -93,10 +95,10 @@ impl ApiServer {
     }
 }
 
-async fn accept(listener: &TcpListener) -> TcpStream {
+async fn accept(listener: &TcpListener) -> (TcpStream, SocketAddr) {
     loop {
         match listener.accept().await {
-            Ok((stream, _)) => return stream,
+            Ok(accepted) => return accepted,
             Err(error) => {
                 // A connection that is gone already, or no file descriptor left: both pass.
                 warn!(error = &error as &dyn std::error::Error, "connection could not be accepted");
@@ -110,6 +112,7 @@ struct Connection {
     site: Arc<Site>,
     acceptor: TlsAcceptor,
     watcher: Watcher,
+    address: SocketAddr,
 }
 
 impl Connection {
@@ -129,10 +132,10 @@ impl Connection {
         };
         let chain = stream.get_ref().1.peer_certificates().unwrap_or_default();
         let peer = Arc::new(PeerCertificates::new(chain.iter().map(CertificateDer::clone).collect()));
-        let site = self.site.clone();
+        let (site, address) = (self.site.clone(), self.address);
         let service = service_fn(move |request| {
             let (site, peer) = (site.clone(), peer.clone());
-            async move { Ok::<_, Infallible>(site.handle(request, &peer).await) }
+            async move { Ok::<_, Infallible>(site.handle(request, &peer, address).await) }
         });
         let builder = http_builder(&self.site);
         let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);

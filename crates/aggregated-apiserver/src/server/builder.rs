@@ -8,6 +8,8 @@ use futures::future::BoxFuture;
 use prometheus_client::registry::Registry;
 use tokio_util::sync::CancellationToken;
 
+use super::audit::AuditLog;
+use super::flow::Flow;
 use super::health::{Health, Readiness};
 use super::metrics::Metrics;
 use super::settings::{Drain, Limits, VersionInfo, Watching};
@@ -16,7 +18,7 @@ use crate::collection::{Collection, ObjectKey};
 use crate::discovery::Discovery;
 use crate::identity::Authenticator;
 use crate::openapi::OpenApi;
-use crate::serve::Freshening;
+use crate::serve::{Freshening, Pages};
 
 /// Brings one object up to date before somebody reads it.
 ///
@@ -32,13 +34,14 @@ pub trait Freshener: Send + Sync {
 pub struct ServedResource {
     pub(crate) collection: Arc<Collection>,
     pub(crate) freshening: Option<Arc<Freshening>>,
+    pub(crate) pages: Arc<Pages>,
     freshener: Option<Arc<dyn Freshener>>,
 }
 
 impl ServedResource {
     /// Served for reading: get, list, watch.
     pub fn new(collection: Arc<Collection>) -> Self {
-        Self { collection, freshening: None, freshener: None }
+        Self { collection, freshening: None, pages: Arc::default(), freshener: None }
     }
 
     /// The same, brought up to date before a GET of one object.
@@ -89,6 +92,7 @@ pub struct ServerBuilder {
     limits: Limits,
     watching: Watching,
     drain: Drain,
+    audit: Option<AuditLog>,
 }
 
 impl ServerBuilder {
@@ -161,6 +165,13 @@ impl ServerBuilder {
         self
     }
 
+    /// Logs every request but probes of health.
+    #[must_use]
+    pub fn audit(mut self, log: AuditLog) -> Self {
+        self.audit = Some(log);
+        self
+    }
+
     /// The server.
     pub fn build(mut self) -> Result<ApiServer, BuildError> {
         let mut names = BTreeSet::new();
@@ -176,7 +187,7 @@ impl ServerBuilder {
             resource.freshening = resource.freshener.take().map(|by| Arc::new(Freshening::new(by, time)));
         }
         let collections: Vec<_> = self.resources.iter().map(|resource| resource.collection.clone()).collect();
-        let metrics = Metrics::register(&mut self.registry, &collections);
+        let metrics = Metrics::register(&mut self.registry, &collections, self.audit.clone());
         let site = Site {
             discovery: Discovery::of(&self.resources),
             openapi: OpenApi::of(&self.resources, &self.version),
@@ -196,6 +207,9 @@ impl ServerBuilder {
             registry: self.registry,
             metrics,
             version: self.version,
+            requests: Flow::new(self.limits.requests, self.limits.requests_per_user),
+            watches: Flow::new(self.limits.watches, self.limits.watches_per_user),
+            audit: self.audit,
             limits: self.limits,
             watching: self.watching,
             drain: self.drain,
@@ -241,6 +255,9 @@ pub(crate) struct Site {
     pub(crate) registry: Registry,
     pub(crate) metrics: Metrics,
     pub(crate) version: VersionInfo,
+    pub(super) requests: Arc<Flow>,
+    pub(super) watches: Arc<Flow>,
+    pub(super) audit: Option<AuditLog>,
     pub(crate) limits: Limits,
     pub(crate) watching: Watching,
     pub(crate) drain: Drain,

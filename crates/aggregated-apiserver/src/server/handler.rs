@@ -1,29 +1,39 @@
 //! From a request to an answer: who asks, may they, what is it about.
 
+use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Instant;
 
 use futures::FutureExt as _;
-use http::header::{CACHE_CONTROL, ETAG, IF_NONE_MATCH, VARY};
-use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
+use http::header::CACHE_CONTROL;
+use http::request::Parts;
+use http::{HeaderMap, HeaderValue, Method, Request, Response};
 use hyper::body::Incoming;
+use jiff::Timestamp;
 use tracing::{debug, error, warn};
 
+use super::audit::Audited;
 use super::builder::Site;
 use super::metrics::RequestLabels;
 use crate::authorization::{self, Decision};
-use crate::discovery::Document;
-use crate::identity::{PeerCertificates, User};
-use crate::request::accept;
+use crate::identity::{AuthenticationError, PeerCertificates, User};
 use crate::request::info::{RequestInfo, Target};
 use crate::request::query::Query;
-use crate::serve::body::{self, Body, JSON};
+use crate::serve::body::{self, Body};
 use crate::serve::{self, ResourceRequest};
 use crate::status::ApiStatus;
 
-const TEXT: &str = "text/plain; charset=utf-8";
-const METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+const AUDIT_ID: &str = "audit-id";
+
+/// What was found out about a request on the way to its answer.
+#[derive(Default)]
+struct Findings {
+    labels: RequestLabels,
+    info: Option<RequestInfo>,
+    user: Option<User>,
+    allowed: Option<bool>,
+}
 
 impl Site {
     /// Answers a request. Never fails: every fault is a Status.
@@ -31,11 +41,13 @@ impl Site {
         self: &Arc<Self>,
         request: Request<Incoming>,
         peer: &Arc<PeerCertificates>,
+        address: SocketAddr,
     ) -> Response<Body> {
-        let start = Instant::now();
+        let (start, received) = (Instant::now(), Timestamp::now());
+        // Nothing that is served takes a body yet.
         let (parts, _body) = request.into_parts();
-        let mut labels = RequestLabels::default();
-        let answering = AssertUnwindSafe(self.answer(&parts, peer, &mut labels)).catch_unwind();
+        let mut findings = Findings::default();
+        let answering = AssertUnwindSafe(self.answer(&parts, peer, &mut findings)).catch_unwind();
         let answer = match tokio::time::timeout(self.limits.request, answering).await {
             Ok(Ok(answer)) => answer,
             Ok(Err(_)) => {
@@ -45,25 +57,45 @@ impl Site {
             Err(_) => Err(ApiStatus::timeout("the request took too long")),
         };
         let mut response = answer.unwrap_or_else(|status| body::status(&status));
+        let id = audit_id(&parts.headers);
+        self.complete(&parts, &id, &mut response);
+        let code = response.status().as_u16();
+        self.metrics.answered(&findings.labels, code, start.elapsed().as_secs_f64());
+        let Findings { info, user, allowed, .. } = &findings;
+        if let Some(log) = &self.audit
+            && !authorization::is_health(parts.uri.path())
+        {
+            let (uri, headers, info, user) = (&parts.uri, &parts.headers, info.as_ref(), user.as_ref());
+            let allowed = *allowed;
+            log.record(
+                &Audited { id: &id, uri, headers, address, info, user, allowed, code, received }.event(),
+            );
+        }
+        debug!(
+            method = %parts.method, path = parts.uri.path(), code, audit_id = id,
+            millis = start.elapsed().as_millis(), "answered"
+        );
+        response
+    }
+
+    /// What every answer has.
+    fn complete(&self, parts: &Parts, id: &str, response: &mut Response<Body>) {
         if parts.method == Method::HEAD {
             // HTTP/2 takes a body after HEAD for a fault of the protocol.
             *response.body_mut() = body::empty();
         }
         let headers = response.headers_mut();
         headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-cache, private"));
-        self.metrics.answered(&labels, response.status().as_u16(), start.elapsed().as_secs_f64());
-        debug!(
-            method = %parts.method, path = parts.uri.path(), code = response.status().as_u16(),
-            millis = start.elapsed().as_millis(), "answered"
-        );
-        response
+        if let Ok(id) = HeaderValue::from_str(id) {
+            headers.insert(AUDIT_ID, id);
+        }
     }
 
     async fn answer(
         &self,
-        parts: &http::request::Parts,
+        parts: &Parts,
         peer: &PeerCertificates,
-        labels: &mut RequestLabels,
+        findings: &mut Findings,
     ) -> Result<Response<Body>, ApiStatus> {
         let limit = self.limits.uri_bytes;
         let query = parts.uri.query().unwrap_or_default();
@@ -74,24 +106,29 @@ impl Site {
         let query = Query::parse(query).map_err(|error| undecodable(&error))?;
         let info = RequestInfo::parse(&parts.method, parts.uri.path(), &query)
             .map_err(|error| undecodable(&error))?;
-        self.label(&info, labels);
-        let user = self.authenticate(&parts.headers, peer).await?;
-        self.authorize(&user, &info).await?;
+        findings.labels = self.labels(&info);
+        let info = findings.info.insert(info);
+        let user = findings.user.insert(self.authenticate(&parts.headers, peer).await?);
+        let allowed = self.authorize(user, info).await;
+        findings.allowed = Some(allowed.is_ok());
+        allowed?;
         match &info.target {
             Target::Path(path) => self.path(&parts.method, path, &query, &parts.headers),
             Target::Resource(path) => {
                 let key = (path.group.clone(), path.version.clone(), path.resource.clone());
                 let resource = self.resources.get(&key).ok_or_else(ApiStatus::path_not_found)?;
+                let place = if info.verb == "watch" { &self.watches } else { &self.requests }.enter(user)?;
                 let headers = &parts.headers;
                 let request = ResourceRequest { site: self, resource, path, query: &query, headers };
-                serve::answer(request, &info.verb).await
+                let response = serve::answer(request, &info.verb).await?;
+                Ok(body::holding(response, place))
             }
         }
     }
 
     /// Only what is known becomes a label.
-    fn label(&self, info: &RequestInfo, labels: &mut RequestLabels) {
-        labels.verb.clone_from(&info.verb);
+    fn labels(&self, info: &RequestInfo) -> RequestLabels {
+        let mut labels = RequestLabels { verb: info.verb.clone(), ..RequestLabels::default() };
         if let Target::Resource(path) = &info.target {
             let key = (path.group.clone(), path.version.clone(), path.resource.clone());
             if self.resources.contains_key(&key) {
@@ -100,6 +137,7 @@ impl Site {
         } else if !["get", "post", "put", "patch", "delete"].contains(&labels.verb.as_str()) {
             "other".clone_into(&mut labels.verb);
         }
+        labels
     }
 
     async fn authenticate(&self, headers: &HeaderMap, peer: &PeerCertificates) -> Result<User, ApiStatus> {
@@ -113,6 +151,9 @@ impl Site {
         }
         if let Some(error) = refused {
             warn!(error = &error as &dyn std::error::Error, "client could not be authenticated");
+            if let AuthenticationError::NoAnswer(_) = error {
+                return Err(ApiStatus::unavailable("authentication is not available, please try again", 1));
+            }
             return Err(ApiStatus::unauthorized());
         }
         if headers.contains_key(http::header::AUTHORIZATION) {
@@ -142,103 +183,11 @@ impl Site {
             }
         }
     }
-
-    /// Everything that is not a resource.
-    fn path(
-        &self,
-        method: &Method,
-        path: &str,
-        query: &Query,
-        headers: &HeaderMap,
-    ) -> Result<Response<Body>, ApiStatus> {
-        let trimmed = path.trim_end_matches('/');
-        let excluded: Vec<_> = query.all("exclude").collect();
-        if let Some((code, text)) = self.health.answer(trimmed, query.has("verbose"), &excluded) {
-            only_get(method)?;
-            return Ok(body::whole(code, TEXT, text));
-        }
-        let document = match trimmed {
-            "" => return only_get(method).and_then(|()| self.index(headers)),
-            "/version" => {
-                only_get(method)?;
-                return Ok(body::whole(StatusCode::OK, JSON, self.version.to_json().to_string()));
-            }
-            "/metrics" => return only_get(method).and_then(|()| self.exposition()),
-            "/apis" => return only_get(method).and_then(|()| self.groups(headers)),
-            other => self.discovery.by_path.get(other).or_else(|| self.openapi.document(other)),
-        };
-        let document = document.ok_or_else(ApiStatus::path_not_found)?;
-        only_get(method)?;
-        accept::for_json(headers)?;
-        Ok(cached(document, JSON, headers))
-    }
-
-    /// All groups at once for those who can read that, else their names only.
-    fn groups(&self, headers: &HeaderMap) -> Result<Response<Body>, ApiStatus> {
-        for clause in accept::clauses(headers) {
-            if !clause.admits("application", "json") {
-                continue;
-            }
-            let wanted = (clause.parameter("as"), clause.parameter("g"), clause.parameter("v"));
-            let (document, content_type) = match wanted {
-                (None, ..) => (&self.discovery.groups, JSON),
-                (Some("APIGroupDiscoveryList"), Some("apidiscovery.k8s.io"), Some("v2")) => (
-                    &self.discovery.aggregated_v2,
-                    "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList",
-                ),
-                (Some("APIGroupDiscoveryList"), Some("apidiscovery.k8s.io"), Some("v2beta1")) => (
-                    &self.discovery.aggregated_v2beta1,
-                    "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList",
-                ),
-                _ => continue,
-            };
-            return Ok(cached(document, content_type, headers));
-        }
-        Err(ApiStatus::not_acceptable(&["application/json"]))
-    }
-
-    fn index(&self, headers: &HeaderMap) -> Result<Response<Body>, ApiStatus> {
-        accept::for_json(headers)?;
-        let mut paths = vec!["/apis".to_owned()];
-        paths.extend(self.discovery.by_path.keys().cloned());
-        paths.extend(
-            ["/healthz", "/livez", "/metrics", "/openapi/v2", "/openapi/v3", "/readyz", "/version"]
-                .map(str::to_owned),
-        );
-        Ok(body::whole(StatusCode::OK, JSON, serde_json::json!({"paths": paths}).to_string()))
-    }
-
-    fn exposition(&self) -> Result<Response<Body>, ApiStatus> {
-        let mut text = String::new();
-        prometheus_client::encoding::text::encode(&mut text, &self.registry).map_err(|error| {
-            error!(error = &error as &dyn std::error::Error, "metrics cannot be written");
-            ApiStatus::internal("metrics cannot be written")
-        })?;
-        Ok(body::whole(StatusCode::OK, METRICS, text))
-    }
 }
 
-fn only_get(method: &Method) -> Result<(), ApiStatus> {
-    if method == Method::GET { Ok(()) } else { Err(ApiStatus::method_not_allowed()) }
-}
-
-/// A document that the client may have already.
-fn cached(document: &Document, content_type: &'static str, headers: &HeaderMap) -> Response<Body> {
-    let etag = format!("\"{}\"", document.etag);
-    let known = headers.get_all(IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
-    let unchanged = known
-        .flat_map(|value| value.split(','))
-        .any(|value| value.trim().trim_start_matches("W/").trim_matches('"') == document.etag);
-    let mut response = if unchanged {
-        let mut response = body::whole(StatusCode::NOT_MODIFIED, content_type, bytes::Bytes::new());
-        response.headers_mut().remove(http::header::CONTENT_TYPE);
-        response
-    } else {
-        body::compressible(content_type, headers, document.body.clone())
-    };
-    if let Ok(etag) = HeaderValue::from_str(&etag) {
-        response.headers_mut().insert(ETAG, etag);
-    }
-    response.headers_mut().append(VARY, HeaderValue::from_static("Accept"));
-    response
+/// The proxy's name for the request, or a new one.
+fn audit_id(headers: &HeaderMap) -> String {
+    let given = headers.get(AUDIT_ID).and_then(|value| value.to_str().ok());
+    let legal = |id: &&str| !id.is_empty() && id.len() <= 64;
+    given.filter(legal).map_or_else(|| uuid::Uuid::new_v4().to_string(), str::to_owned)
 }

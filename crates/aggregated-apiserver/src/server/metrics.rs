@@ -12,6 +12,7 @@ use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
+use super::audit::AuditLog;
 use crate::collection::{Collection, EventKind};
 
 /// Labels of a request. Unknown paths have empty ones, so that clients cannot invent series.
@@ -47,7 +48,11 @@ pub(crate) struct Metrics {
 }
 
 impl Metrics {
-    pub(crate) fn register(registry: &mut Registry, collections: &[Arc<Collection>]) -> Self {
+    pub(crate) fn register(
+        registry: &mut Registry,
+        collections: &[Arc<Collection>],
+        audit: Option<AuditLog>,
+    ) -> Self {
         let metrics = Self {
             requests: Family::default(),
             durations: Family::new_with_constructor(histogram),
@@ -61,7 +66,7 @@ impl Metrics {
             metrics.durations.clone(),
         );
         registry.register("watches", "Open watches", metrics.watches.clone());
-        registry.register_collector(Box::new(Published { collections: collections.to_vec() }));
+        registry.register_collector(Box::new(Published { collections: collections.to_vec(), audit }));
         metrics
     }
 
@@ -104,6 +109,7 @@ fn labels_of(collection: &Collection) -> ResourceLabels {
 #[derive(Debug)]
 struct Published {
     collections: Vec<Arc<Collection>>,
+    audit: Option<AuditLog>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -135,6 +141,11 @@ impl Collector for Published {
                 };
                 ConstCounter::new(collection.events(kind)).encode(events.encode_family(&labels)?)?;
             }
+        }
+        if let Some(audit) = &self.audit {
+            let help = "Audit events that could not be written in time";
+            let lost = encoder.encode_descriptor("audit_events_lost", help, None, MetricType::Counter)?;
+            ConstCounter::new(audit.lost()).encode(lost)?;
         }
         Ok(())
     }

@@ -25,6 +25,14 @@ pub struct Limits {
     pub concurrent_streams: u32,
     /// Connections at one time.
     pub connections: usize,
+    /// Requests for resources at one time, watches excepted. More are answered 429.
+    pub requests: usize,
+    /// The same for one user.
+    pub requests_per_user: usize,
+    /// Watches at one time. More are answered 429.
+    pub watches: usize,
+    /// The same for one user.
+    pub watches_per_user: usize,
 }
 
 impl Default for Limits {
@@ -39,6 +47,10 @@ impl Default for Limits {
             freshen: Duration::from_millis(500),
             concurrent_streams: 2000,
             connections: 4096,
+            requests: 400,
+            requests_per_user: 200,
+            watches: 20_000,
+            watches_per_user: 5_000,
         }
     }
 }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use aggregated_apiserver::{
     AuthenticationConfigMap, CertificateAuthenticator, SubjectAccessReviewAuthorizer,
+    TokenReviewAuthenticator,
 };
 use bytes::Bytes;
 use http::{Request, Response};
@@ -86,6 +87,11 @@ impl Stub {
                 }
                 Mood::Silent => std::future::pending().await,
             }
+        } else if path.ends_with("/tokenreviews") {
+            if mood != Mood::Well {
+                std::future::pending::<()>().await;
+            }
+            self.token(serde_json::from_slice(&body).unwrap())
         } else if path.ends_with("/configmaps/extension-apiserver-authentication") {
             self.map("5")
         } else if query.contains("watch=true") {
@@ -101,6 +107,17 @@ impl Stub {
         let mut response = Response::new(Full::from(format!("{value}\n")));
         response.headers_mut().insert("content-type", http::HeaderValue::from_static("application/json"));
         Ok(response)
+    }
+
+    /// Believes the token `good`.
+    fn token(&self, mut review: Value) -> Value {
+        self.reviews.lock().unwrap().push(review["spec"].clone());
+        review["status"] = if review["spec"]["token"] == "good" {
+            json!({"authenticated": true, "user": {"username": "rita", "groups": ["readers"], "extra": {"k": ["v"]}}})
+        } else {
+            json!({"authenticated": false, "error": "unknown"})
+        };
+        review
     }
 
     /// Allows what `rita` wants.
@@ -173,6 +190,23 @@ async fn without_an_answer_resources_are_unavailable_and_discovery_is_not() {
     }
     *stub.mood.lock().unwrap() = Mood::Well;
     assert_eq!(client.get(STATIONS).await.code, 200, "faults are not remembered");
+}
+
+#[tokio::test]
+async fn tokens_are_believed_when_the_cluster_believes_them() {
+    let (stub, client) = Stub::start(json!({})).await;
+    let tokens = TokenReviewAuthenticator::with_timeout(client, Duration::from_millis(200));
+    let fixture = Fixture::with(Settings::default(), |builder| builder.authenticator(Arc::new(tokens))).await;
+    let client = fixture.as_client(None).await;
+    let code = async |token: &str| {
+        let value = format!("Bearer {token}");
+        client.call(http::Method::GET, STATIONS, &[("authorization", &value)]).await.code
+    };
+    assert_eq!((code("good").await, code("bad").await), (200, 401));
+    assert_eq!((code("good").await, code("bad").await), (200, 401));
+    assert_eq!(stub.reviews.lock().unwrap().len(), 2, "answers are remembered");
+    *stub.mood.lock().unwrap() = Mood::Silent;
+    assert_eq!((code("good").await, code("other").await), (200, 503), "who gets no answer may try again");
 }
 
 #[tokio::test]

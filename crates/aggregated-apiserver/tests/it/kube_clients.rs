@@ -96,6 +96,19 @@ async fn the_watcher_follows_by_list_and_watch() {
 }
 
 #[tokio::test]
+async fn the_watcher_lists_in_pages() {
+    let fixture = Fixture::start().await;
+    for number in 0..10 {
+        fixture.stations.publish(station(&format!("n{number}"), "north")).unwrap();
+    }
+    let (api, _) = stations(kube_client(&fixture).await);
+    let events = watcher::watcher(api, watcher::Config::default().page_size(3));
+    let all = events.take(12).try_collect::<Vec<_>>().await.unwrap();
+    assert_eq!(all.iter().filter(|event| matches!(event, Event::InitApply(_))).count(), 10);
+    assert!(matches!(all.last(), Some(Event::InitDone)));
+}
+
+#[tokio::test]
 async fn the_watcher_follows_by_streaming_list() {
     follows(watcher::Config::default().streaming_lists()).await;
 }

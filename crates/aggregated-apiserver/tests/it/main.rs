@@ -1,6 +1,13 @@
 //! The server as its clients meet it: over TLS on loopback, by raw HTTP and by kube-rs.
-#![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test may fail")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test may fail"
+)]
 
+mod bounds;
 mod certificates;
 mod cluster;
 mod discovery;

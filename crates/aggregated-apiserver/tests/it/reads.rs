@@ -296,6 +296,32 @@ async fn versions_are_honoured_or_refused() {
 }
 
 #[tokio::test]
+async fn pages_are_of_one_snapshot() {
+    let fixture = Fixture::start().await;
+    for number in 0..7 {
+        fixture.stations.publish(station(&format!("n{number}"), "north")).unwrap();
+    }
+    let client = fixture.reader().await;
+    let first = client.get(&format!("{STATIONS}?limit=3")).await.json();
+    assert_eq!(names(&first), ["n0", "n1", "n2"]);
+    assert_eq!(first["metadata"]["remainingItemCount"], 4);
+    fixture.stations.retain(|key| key.name == "n0");
+    fixture.stations.publish(station("n33", "north")).unwrap();
+    let token = first["metadata"]["continue"].as_str().unwrap();
+    let second = client.get(&format!("{STATIONS}?limit=3&continue={token}")).await.json();
+    assert_eq!(names(&second), ["n3", "n4", "n5"]);
+    assert_eq!(second["metadata"]["resourceVersion"], first["metadata"]["resourceVersion"]);
+    let token = second["metadata"]["continue"].as_str().unwrap();
+    let table = "application/json;as=Table;v=v1;g=meta.k8s.io";
+    let last = client.accepting(&format!("{STATIONS}?limit=3&continue={token}"), table).await.json();
+    assert_eq!(last["rows"][0]["cells"][0], "n6");
+    assert_eq!(last["metadata"].get("continue"), None);
+    let any = client.get(&format!("{STATIONS}?limit=1&resourceVersion=0")).await.json();
+    assert_eq!(names(&any), ["n0", "n33"], "any version is given at once");
+    assert_eq!(status(&client.get(&format!("{STATIONS}?continue=forged")).await), (400, "BadRequest".into()));
+}
+
+#[tokio::test]
 async fn nothing_is_shown_before_everything_is_known() {
     let options = CollectionOptions { complete: false, ..CollectionOptions::default() };
     let fixture = Fixture::with(Settings { options, ..Settings::default() }, |builder| builder).await;

@@ -36,24 +36,31 @@ impl HostTasks {
             let source = libvirt::Source::new(host, endpoint, uri, settings.clone(), reports.clone());
             tasks.spawn(source.run(requests, end.clone()).instrument(span("libvirt")));
         }
-        if let Some(endpoint) = &reach.ovsdb {
-            let (handle, requests) = RefreshHandle::channel();
-            handles.push(handle);
-            let source =
-                openvswitch::database::Source::new(host, endpoint, settings.clone(), reports.clone());
-            tasks.spawn(source.run(requests, end.clone()).instrument(span("ovsdb")));
-        }
+        let mut daemons = None;
         if let Some(folder) = &reach.openvswitch_run {
             let (handle, requests) = RefreshHandle::channel();
             handles.push(handle);
             let source = openvswitch::flows::Source::new(host, folder, settings.clone(), reports.clone());
             tasks.spawn(source.run(requests, end.clone()).instrument(span("openflow")));
             let (handle, requests) = RefreshHandle::channel();
-            handles.push(handle);
+            handles.push(handle.clone());
+            daemons = Some(handle);
             let ovn = reach.ovn_run.as_deref();
             let source =
                 openvswitch::daemons::Source::new(host, folder, ovn, settings.clone(), reports.clone());
             tasks.spawn(source.run(requests, end.clone()).instrument(span("unixctl")));
+        }
+        if let Some(endpoint) = &reach.ovsdb {
+            let (handle, requests) = RefreshHandle::channel();
+            handles.push(handle);
+            let source = openvswitch::database::Source::new(
+                host,
+                endpoint,
+                settings.clone(),
+                reports.clone(),
+                daemons,
+            );
+            tasks.spawn(source.run(requests, end.clone()).instrument(span("ovsdb")));
         }
         Self { reach, handles, _end: end.drop_guard() }
     }

@@ -66,6 +66,12 @@ impl RefreshHandle {
         (Self(sender), receiver)
     }
 
+    /// Has the source read again soon, and does not wait for it. One that is busy with requests does so anyway.
+    pub fn hint(&self) {
+        let (done, _) = oneshot::channel();
+        let _ = self.0.try_send(done);
+    }
+
     /// Waits until the source has read again and the reading is published, or returns at once if it is busy with more requests than it can take.
     pub async fn refresh(&self) {
         let (done, waiting) = oneshot::channel();

@@ -1,16 +1,19 @@
 //! ovsdb-server of one host: rows by monitor, counters by refresh.
+//!
+//! The database says when a member of a bond loses its link, but not what the bond makes of it: that is asked of
+//! ovs-vswitchd, by the source that is hinted at such a change.
 
 use c5c3_api::SourceState;
 use ovs_client::Endpoint;
 use ovs_client::ovsdb::{Error, Options};
-use ovs_client::switch::SwitchView;
+use ovs_client::switch::{Bond, LinkState, Port, SwitchView};
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 use tokio_util::sync::CancellationToken;
 
 use crate::sources::Settings;
 use crate::sources::observation::chain;
 use crate::sources::picture::SwitchPicture;
-use crate::sources::report::{HostObserved, RefreshRequests, Reports, with_waiting};
+use crate::sources::report::{HostObserved, RefreshHandle, RefreshRequests, Reports, with_waiting};
 use crate::sources::task::{Pause, Trouble, Voice};
 
 /// The OVSDB source of one host.
@@ -19,15 +22,26 @@ pub struct Source {
     voice: Voice<SwitchPicture>,
     endpoint: String,
     settings: Settings,
+    daemons: Option<RefreshHandle>,
 }
 
+/// What the database says of the bonds: how each is set up, and the link of each member.
+type BondLinks = Vec<(Bond, Vec<(String, Option<LinkState>)>)>;
+
 impl Source {
-    /// A source that is not running yet.
-    pub fn new(host: &str, endpoint: &str, settings: Settings, reports: Reports) -> Self {
+    /// A source that is not running yet. `daemons` is the source that knows which members a bond uses.
+    pub fn new(
+        host: &str,
+        endpoint: &str,
+        settings: Settings,
+        reports: Reports,
+        daemons: Option<RefreshHandle>,
+    ) -> Self {
         Self {
             voice: Voice::new(host, reports, HostObserved::Switch),
             endpoint: endpoint.to_owned(),
             settings,
+            daemons,
         }
     }
 
@@ -74,8 +88,17 @@ impl Source {
         let mut refresh = interval_at(Instant::now() + every, every);
         refresh.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut asked = Vec::new();
+        let mut bonds = bond_links(&view.switch());
         loop {
-            self.voice.say(view.switch()).await;
+            let switch = view.switch();
+            let now = bond_links(&switch);
+            if now != bonds
+                && let Some(daemons) = &self.daemons
+            {
+                daemons.hint();
+            }
+            bonds = now;
+            self.voice.say(switch).await;
             self.voice.answer(std::mem::take(&mut asked)).await;
             tokio::select! {
                 changes = view.changed() => drop(changes?),
@@ -88,6 +111,14 @@ impl Source {
             }
         }
     }
+}
+
+fn bond_links(switch: &SwitchPicture) -> BondLinks {
+    let links = |port: &Port| {
+        let members = port.interfaces.iter().map(|member| (member.name.clone(), member.link_state));
+        Some((port.bond.clone()?, members.collect()))
+    };
+    switch.ports().filter_map(links).collect()
 }
 
 fn trouble(error: &Error) -> Trouble {

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
+use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 
 use crate::program::{command, run};
 use crate::rig::Rig;
+use crate::watch::Watch;
 
 const LIMIT: Duration = Duration::from_secs(60);
 
@@ -31,7 +33,19 @@ impl Libvirt {
     /// # Errors
     /// When it fails.
     pub fn virsh(&self, arguments: &[&str]) -> Result<String> {
-        run(&mut command("virsh", &[&["-c", self.uri.as_str()], arguments].concat()), LIMIT)?.success()
+        run(&mut self.command(arguments), LIMIT)?.success()
+    }
+
+    /// virsh's own watch: a line for each start and end of a domain.
+    ///
+    /// # Errors
+    /// When virsh cannot be started.
+    pub fn events(&self) -> Result<Watch<String>> {
+        Watch::lines(self.command(&["event", "--event", "lifecycle", "--loop"]))
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        command("virsh", &[&["-c", self.uri.as_str()], arguments].concat())
     }
 
     /// The value of a line `name: value` that virsh prints.
@@ -84,6 +98,16 @@ pub struct Domain {
 }
 
 impl Domain {
+    /// Moves it to another host while it runs.
+    ///
+    /// # Errors
+    /// When libvirt fails; then it is still where it was.
+    pub fn migrate(&mut self, to: &Libvirt) -> Result<()> {
+        self.libvirt.virsh(&["migrate", "--live", "--p2p", &self.name, &to.uri])?;
+        self.libvirt = to.clone();
+        Ok(())
+    }
+
     /// Ends it.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
-//! An open watch: a `kubectl get … -w` that is read while it runs.
+//! An open watch: a `kubectl get … -w`, or another program that tells as things happen, read while it runs.
 
 use std::io::{BufRead as _, BufReader, Read};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -20,7 +20,7 @@ pub struct Seen<Item> {
     pub item: Item,
 }
 
-/// A kubectl that watches. Ended when dropped.
+/// A program that watches. Ended when dropped.
 #[derive(Debug)]
 pub struct Watch<Item> {
     child: Child,
@@ -43,7 +43,15 @@ impl Watch<String> {
     /// # Errors
     /// When kubectl cannot be started.
     pub fn table(kubectl: &Kubectl, arguments: &[&str]) -> Result<Self> {
-        Self::open(kubectl, &[&["get"], arguments, &["--watch"]].concat(), |output, tell| {
+        Self::lines(kubectl.command(&[&["get"], arguments, &["--watch"]].concat()))
+    }
+
+    /// Reads a program line by line.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn lines(command: Command) -> Result<Self> {
+        Self::open(command, |output, tell| {
             for line in BufReader::new(output).lines().map_while(Result::ok) {
                 if !tell(line) {
                     return;
@@ -60,7 +68,8 @@ impl Watch<Event> {
     /// When kubectl cannot be started.
     pub fn events(kubectl: &Kubectl, arguments: &[&str]) -> Result<Self> {
         let watching = ["--watch", "--output-watch-events", "-o", "json"];
-        Self::open(kubectl, &[&["get"], arguments, &watching].concat(), |output, tell| {
+        let command = kubectl.command(&[&["get"], arguments, &watching].concat());
+        Self::open(command, |output, tell| {
             for mut event in Deserializer::from_reader(output).into_iter::<Value>().map_while(Result::ok) {
                 let type_ = event["type"].as_str().unwrap_or_default().to_owned();
                 if !tell(Event { type_, object: event["object"].take() }) {
@@ -73,18 +82,16 @@ impl Watch<Event> {
 
 impl<Item: Send + std::fmt::Debug + 'static> Watch<Item> {
     fn open(
-        kubectl: &Kubectl,
-        arguments: &[&str],
+        mut command: Command,
         read: impl FnOnce(Box<dyn Read + Send>, &dyn Fn(Item) -> bool) + Send + 'static,
     ) -> Result<Self> {
-        let mut command = kubectl.command(arguments);
         let line = crate::program::line(&command);
         let mut child = command
             .stdout(Stdio::piped())
             .stderr(Stdio::inherit())
             .spawn()
             .with_context(|| format!("`{line}` cannot be started"))?;
-        let output = child.stdout.take().context("kubectl has no output")?;
+        let output = child.stdout.take().context("the program has no output")?;
         let (sender, seen) = channel();
         thread::spawn(move || {
             read(Box::new(output), &|item| sender.send(Seen { at: Instant::now(), item }).is_ok());

@@ -38,20 +38,31 @@ struct Shared {
 }
 
 static SHARED: Mutex<Shared> = Mutex::new(Shared { product: Weak::new(), failed: None });
-static TURN: Mutex<()> = Mutex::new(());
+
+/// Whose turn it is, and whether the one before has failed and may have left sources behind that recover only now.
+static TURN: Mutex<Before> = Mutex::new(Before::Passed);
+
+#[derive(Clone, Copy, PartialEq)]
+enum Before {
+    Passed,
+    Failed,
+}
 
 /// Runs a test against the product when it is its turn; does nothing, and says so, where there is no rig.
 pub(crate) fn on_the_rig(test: impl FnOnce(&Product) -> Result<()>) -> Result<()> {
     let Some(rig) = Rig::from_environment()? else { return Ok(()) };
     let share = Share(Some(share(rig)?));
     let product = share.0.as_deref().context("no product")?;
-    let turn = lock(&TURN);
+    let mut turn = lock(&TURN);
+    if std::mem::replace(&mut *turn, Before::Failed) == Before::Failed {
+        product.until_hosts_are_read()?;
+    }
     let log = LogOfFailure(product);
     let outcome = test(product);
-    if outcome.is_err() {
-        log.print();
+    match outcome {
+        Ok(()) => *turn = Before::Passed,
+        Err(_) => log.print(),
     }
-    drop(turn);
     outcome
 }
 

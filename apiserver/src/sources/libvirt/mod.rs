@@ -1,5 +1,6 @@
 //! libvirtd of one host: facts once per connection, domains by event and by refresh, jobs while they run.
 
+mod domains;
 mod facts;
 mod jobs;
 mod session;

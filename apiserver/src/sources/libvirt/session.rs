@@ -8,15 +8,15 @@ use std::time::Duration;
 use c5c3_api::SourceState;
 use jiff::Timestamp;
 use libvirt_rpc::{
-    CallError, CloseReason, Connection, DomainFilter, DomainRef, Event, EventKind, Events, LifecycleEvent,
+    CallError, CloseReason, Connection, DomainRef, Event, EventKind, Events, LifecycleEvent,
     ResumedDetail, StartedDetail, StoppedDetail, SuspendedDetail,
 };
 use tokio::time::{Instant, MissedTickBehavior, interval, interval_at};
 use uuid::Uuid;
 
-use super::{Source, facts};
+use super::{Source, domains, facts};
 use crate::sources::observation::chain;
-use crate::sources::picture::{DomainPicture, JobKind, LibvirtPicture};
+use crate::sources::picture::{JobKind, LibvirtPicture};
 use crate::sources::report::{RefreshRequests, with_waiting};
 use crate::sources::task::Trouble;
 
@@ -157,59 +157,17 @@ impl Session {
         Ok(())
     }
 
-    /// Reads all domains. One that goes between the list and its details is left out.
     async fn read_domains(&mut self) -> Result<(), CallError> {
-        let listed = self.connection.list_all_domains(DomainFilter::NONE).await?;
-        self.picture.domains.retain(|uuid, _| listed.iter().any(|domain| domain.uuid == *uuid));
-        for domain in listed {
-            self.read_details(&domain).await?;
-        }
+        self.picture.domains = domains::read_all(&self.connection, &self.picture.domains).await?;
         Ok(())
     }
 
     async fn read_domain(&mut self, uuid: Uuid) -> Result<(), CallError> {
-        match self.connection.lookup_by_uuid(uuid).await {
-            Ok(domain) => self.read_details(&domain).await,
-            Err(error) if error.is_no_domain() => {
-                self.picture.domains.remove(&uuid);
-                Ok(())
-            }
-            Err(error) => Err(error),
-        }
-    }
-
-    async fn read_details(&mut self, domain: &DomainRef) -> Result<(), CallError> {
-        let state = match self.connection.domain_state(domain).await {
-            Ok(state) => state,
-            Err(error) if error.is_no_domain() => {
-                self.picture.domains.remove(&domain.uuid);
-                return Ok(());
-            }
-            Err(error) => return Err(error),
+        let earlier = self.picture.domains.get(&uuid);
+        match domains::read_one(&self.connection, uuid, earlier).await? {
+            Some(picture) => self.picture.domains.insert(uuid, picture),
+            None => self.picture.domains.remove(&uuid),
         };
-        // A domain that is too busy to tell its size keeps the size it had.
-        let info = match self.connection.domain_info(domain).await {
-            Ok(info) => Some(info),
-            Err(error) if error.remote().is_some() => None,
-            Err(error) => return Err(error),
-        };
-        let earlier = self.picture.domains.get(&domain.uuid);
-        let (state, reason) = state.raw();
-        let picture = DomainPicture {
-            name: domain.name.clone(),
-            active: domain.id.is_some(),
-            state,
-            reason,
-            vcpus: info
-                .as_ref()
-                .map(|info| u64::from(info.vcpus))
-                .or(earlier.and_then(|earlier| earlier.vcpus)),
-            memory_kib: info
-                .as_ref()
-                .map(|info| info.memory_kib)
-                .or(earlier.and_then(|earlier| earlier.memory_kib)),
-        };
-        self.picture.domains.insert(domain.uuid, picture);
         Ok(())
     }
 }

@@ -23,6 +23,9 @@ use crate::configuration::OpenStack;
 /// How many providers' traits are asked for at the same time.
 const TRAITS_AT_A_TIME: usize = 8;
 
+/// Pause after a login that was refused.
+const REFUSED_PAUSE: Duration = Duration::from_secs(30);
+
 /// The cloud source.
 #[derive(Debug)]
 pub struct Source {
@@ -79,8 +82,11 @@ impl Source {
         }
     }
 
+    /// A refused login is not hurried: a cloud may lock an account that fails too often.
     fn pause(&self, error: &Error) -> Duration {
-        error.retry_after().unwrap_or_else(|| self.settings.refresh.services.duration())
+        let usual = self.settings.refresh.services.duration();
+        let pause = error.retry_after().unwrap_or(usual);
+        if error.is_unauthorized() { pause.max(REFUSED_PAUSE) } else { pause }
     }
 
     async fn send(&self, report: Report) {
@@ -104,7 +110,8 @@ async fn read_compute(cloud: &Cloud) -> Result<ComputePicture, Trouble> {
     let (hypervisors, services) =
         tokio::try_join!(cloud.hypervisors(), cloud.compute_services()).map_err(|error| trouble(&error))?;
     Ok(ComputePicture {
-        hypervisors: hypervisors.into_iter().filter_map(hypervisor).collect(),
+        // Bare-metal nodes share the host of their one service with each other: they are no hosts of ours.
+        hypervisors: hypervisors.into_iter().filter(|found| !found.is_ironic()).filter_map(hypervisor).collect(),
         services: services.into_iter().filter_map(service).collect(),
     })
 }

@@ -44,6 +44,7 @@
 //! # Ok::<_, Box<dyn std::error::Error>>(())
 //! ```
 
+mod answers;
 mod authorization;
 mod collection;
 mod definition;

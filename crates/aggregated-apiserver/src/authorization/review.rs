@@ -14,6 +14,7 @@ use kube::api::PostParams;
 use kube::{Api, Client};
 
 use super::{AccessTarget, Attributes, AuthorizationError, Authorizer, Decision};
+use crate::answers::Answers;
 use crate::identity::User;
 use crate::recall::Recall;
 
@@ -29,6 +30,7 @@ pub struct SubjectAccessReviewAuthorizer {
     allowed_for: Duration,
     denied_for: Duration,
     timeout: Duration,
+    answers: Answers,
 }
 
 impl SubjectAccessReviewAuthorizer {
@@ -44,7 +46,14 @@ impl SubjectAccessReviewAuthorizer {
         denied_for: Duration,
         timeout: Duration,
     ) -> Self {
-        Self { api: Api::all(client), decisions: Recall::new(CAPACITY), allowed_for, denied_for, timeout }
+        Self {
+            api: Api::all(client),
+            decisions: Recall::new(CAPACITY),
+            allowed_for,
+            denied_for,
+            timeout,
+            answers: Answers::new("SubjectAccessReview"),
+        }
     }
 
     async fn decide(&self, user: &User, attributes: &Attributes) -> Result<Decision, AuthorizationError> {
@@ -52,6 +61,23 @@ impl SubjectAccessReviewAuthorizer {
         if let Some(decision) = self.decisions.get(&key, Instant::now()) {
             return Ok(decision);
         }
+        let decision = match self.ask(user, attributes).await {
+            Ok(decision) => decision,
+            Err(error) => {
+                self.answers.missing(&error);
+                return Err(error);
+            }
+        };
+        self.answers.present();
+        let lifetime = match decision {
+            Decision::Allowed => self.allowed_for,
+            Decision::Denied(_) => self.denied_for,
+        };
+        self.decisions.put(key, decision.clone(), lifetime, Instant::now());
+        Ok(decision)
+    }
+
+    async fn ask(&self, user: &User, attributes: &Attributes) -> Result<Decision, AuthorizationError> {
         let review = review(user, attributes);
         let parameters = PostParams::default();
         let answer = tokio::time::timeout(self.timeout, self.api.create(&parameters, &review))
@@ -64,14 +90,11 @@ impl SubjectAccessReviewAuthorizer {
         {
             return Err(AuthorizationError::Other(error));
         }
-        let decision = if status.allowed && !status.denied.unwrap_or_default() {
+        Ok(if status.allowed && !status.denied.unwrap_or_default() {
             Decision::Allowed
         } else {
             Decision::Denied(status.reason.unwrap_or_default())
-        };
-        let lifetime = if status.allowed { self.allowed_for } else { self.denied_for };
-        self.decisions.put(key, decision.clone(), lifetime, Instant::now());
-        Ok(decision)
+        })
     }
 }
 

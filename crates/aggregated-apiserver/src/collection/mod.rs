@@ -250,6 +250,17 @@ impl Collection {
         }
     }
 
+    /// The one object of a name, or nothing.
+    pub(crate) fn list_one(&self, key: &ObjectKey) -> Snapshot {
+        let state = self.read();
+        Snapshot {
+            version: self.clock.read(),
+            objects: state.objects.get(key).map(|entry| entry.shown.clone()).into_iter().collect(),
+            position: state.ring.end(),
+            last_change: state.ring.last_version(),
+        }
+    }
+
     /// How many objects are published.
     pub fn len(&self) -> usize {
         self.read().objects.len()

@@ -136,7 +136,8 @@ fn parse(map: &ConfigMap) -> Result<Trust, ConfigMapError> {
             allowed_names: list("requestheader-allowed-names", &[])?,
             headers: FrontProxyHeaders {
                 user: list("requestheader-username-headers", &usual.user)?,
-                uid: list("requestheader-uid-headers", &usual.uid)?,
+                // A cluster that does not name this header does not keep clients from sending it.
+                uid: list("requestheader-uid-headers", &[])?,
                 group: list("requestheader-group-headers", &usual.group)?,
                 extra_prefix: list("requestheader-extra-headers-prefix", &usual.extra_prefix)?,
             },
@@ -170,6 +171,7 @@ mod tests {
         assert_eq!(proxy.allowed_names, ["front-proxy-client"]);
         assert_eq!(proxy.headers.user, ["X-User"]);
         assert_eq!(proxy.headers.group, ["X-Remote-Group"]);
+        assert!(proxy.headers.uid.is_empty(), "only a cluster that names it sets it");
     }
 
     #[test]

@@ -15,6 +15,7 @@ use kube::{Api, Client};
 use sha2::{Digest as _, Sha256};
 
 use super::{AuthenticationError, Authenticator, PeerCertificates, User};
+use crate::answers::Answers;
 use crate::recall::Recall;
 
 const LIFETIME: Duration = Duration::from_secs(10);
@@ -27,6 +28,7 @@ pub struct TokenReviewAuthenticator {
     api: Api<TokenReview>,
     known: Recall<[u8; 32], Option<User>>,
     timeout: Duration,
+    answers: Answers,
 }
 
 impl TokenReviewAuthenticator {
@@ -37,7 +39,12 @@ impl TokenReviewAuthenticator {
 
     /// The same with another time to wait for an answer.
     pub fn with_timeout(client: Client, timeout: Duration) -> Self {
-        Self { api: Api::all(client), known: Recall::new(CAPACITY), timeout }
+        Self {
+            api: Api::all(client),
+            known: Recall::new(CAPACITY),
+            timeout,
+            answers: Answers::new("TokenReview"),
+        }
     }
 
     async fn review(&self, token: &str) -> Result<Option<User>, AuthenticationError> {
@@ -45,7 +52,9 @@ impl TokenReviewAuthenticator {
         let user = match self.known.get(&digest, Instant::now()) {
             Some(user) => user,
             None => {
-                let user = self.ask(token).await?;
+                let asked = self.ask(token).await;
+                let user = asked.inspect_err(|error| self.answers.missing(error))?;
+                self.answers.present();
                 self.known.put(digest, user.clone(), LIFETIME, Instant::now());
                 user
             }

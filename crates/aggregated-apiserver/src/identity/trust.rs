@@ -11,6 +11,8 @@ use rustls::server::danger::ClientCertVerifier;
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, UnixTime};
 
+use tracing::warn;
+
 use super::front_proxy::FrontProxyHeaders;
 
 /// One or more certificates that issue client certificates.
@@ -21,15 +23,23 @@ pub struct CertificateAuthority {
 }
 
 impl CertificateAuthority {
-    /// From PEM text with at least one certificate.
+    /// From PEM text with at least one usable certificate. One that cannot be a root is left out: it must not take the others
+    /// with it.
     pub fn from_pem(pem: &str) -> Result<Self, TrustError> {
         let mut roots = RootCertStore::empty();
+        let mut refused = None;
         for certificate in CertificateDer::pem_slice_iter(pem.as_bytes()) {
             let certificate = certificate.map_err(|source| TrustError::Pem { source })?;
-            roots.add(certificate).map_err(|source| TrustError::Root { source })?;
+            match roots.add(certificate) {
+                Ok(()) => {}
+                Err(source) => refused = Some(source),
+            }
         }
-        if roots.is_empty() {
-            return Err(TrustError::Empty);
+        match (roots.is_empty(), refused) {
+            (true, Some(source)) => return Err(TrustError::Root { source }),
+            (true, None) => return Err(TrustError::Empty),
+            (false, Some(error)) => warn!(%error, "a certificate of an authority is not usable as a root"),
+            (false, None) => {}
         }
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
         let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider)
@@ -96,7 +106,7 @@ pub enum TrustError {
         #[source]
         source: rustls_pki_types::pem::Error,
     },
-    /// A certificate cannot be a root.
+    /// None of the certificates can be a root.
     #[error("certificate authority: not usable as a root")]
     Root {
         /// What is wrong.

@@ -40,28 +40,25 @@ fn reference(model: &str) -> Value {
 
 /// Swagger 2 has no `nullable`, no `oneOf`, `anyOf` and `not`, and no `allOf` around a reference.
 fn as_swagger(schema: &mut Value) {
-    match schema {
-        Value::Object(map) => {
-            if let Some(Value::Array(all)) = map.get("allOf")
-                && let [Value::Object(only)] = all.as_slice()
-                && let Some(target) = only.get("$ref").cloned()
-            {
-                map.retain(|key, _| key == "description");
-                map.insert("$ref".to_owned(), target);
-                return;
-            }
-            for word in ["nullable", "oneOf", "anyOf", "not"] {
-                // A property may have such a name; then it is a schema of its own, never true, false or a list.
-                if map.get(word).is_some_and(|value| !value.is_object() || word == "not")
-                    && !map.contains_key("properties")
-                {
-                    map.remove(word);
-                }
-            }
-            map.values_mut().for_each(as_swagger);
+    let Some(map) = schema.as_object_mut() else { return };
+    if let Some(Value::Array(all)) = map.get("allOf")
+        && let [Value::Object(only)] = all.as_slice()
+        && let Some(target) = only.get("$ref").cloned()
+    {
+        map.retain(|key, _| key == "description");
+        map.insert("$ref".to_owned(), target);
+        return;
+    }
+    for word in ["nullable", "oneOf", "anyOf", "not"] {
+        map.remove(word);
+    }
+    for (word, value) in map.iter_mut() {
+        match (word.as_str(), value) {
+            ("properties", Value::Object(properties)) => properties.values_mut().for_each(as_swagger),
+            ("allOf", Value::Array(schemas)) => schemas.iter_mut().for_each(as_swagger),
+            ("items" | "additionalProperties", schema) => as_swagger(schema),
+            _ => {}
         }
-        Value::Array(items) => items.iter_mut().for_each(as_swagger),
-        _ => {}
     }
 }
 
@@ -107,4 +104,28 @@ fn written(definition: &ResourceDefinition, operation: &Operation, one: bool) ->
         map.extend(markers.map(|(name, value)| (name.to_owned(), value)));
     }
     value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_that_swagger_does_not_know_are_left_out_and_properties_of_that_name_are_not() {
+        let mut schema = json!({
+            "type": "object", "nullable": true, "oneOf": [{"required": ["not"]}],
+            "properties": {
+                "not": {"type": "string", "nullable": true},
+                "nullable": {"type": "array", "items": {"anyOf": [{}], "type": "string"}},
+            },
+            "additionalProperties": {"not": {}},
+        });
+        as_swagger(&mut schema);
+        let expected = json!({
+            "type": "object",
+            "properties": {"not": {"type": "string"}, "nullable": {"type": "array", "items": {"type": "string"}}},
+            "additionalProperties": {},
+        });
+        assert_eq!(schema, expected);
+    }
 }

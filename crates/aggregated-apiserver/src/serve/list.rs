@@ -7,7 +7,7 @@ use http::Response;
 
 use super::body::{self, Body, Gathered, JSON, YAML};
 use super::pages::Page;
-use super::{ResourceRequest, reach};
+use super::{ResourceRequest, reach, snapshot};
 use crate::collection::PublishedObject;
 use crate::representation::Representation;
 use crate::request::accept::{self, Format};
@@ -36,18 +36,17 @@ pub(super) async fn answer(request: &ResourceRequest<'_>) -> Result<Response<Bod
 
 fn page(request: &ResourceRequest<'_>, options: &ListOptions, filter: Filter) -> Result<Page, ApiStatus> {
     let collection = &request.resource.collection;
-    let namespace = filter.namespace.clone();
     let matching = |objects: Vec<Arc<PublishedObject>>| -> Vec<_> {
         objects.into_iter().filter(|object| filter.matches(object)).collect()
     };
     let pages = &request.resource.pages;
     if let Some(token) = &options.resume {
         return pages.next(token, filter.clone(), options.limit, || {
-            let snapshot = collection.list(namespace.as_deref());
+            let snapshot = snapshot(collection, &filter);
             (snapshot.version, matching(snapshot.objects))
         });
     }
-    let snapshot = collection.list(namespace.as_deref());
+    let snapshot = snapshot(collection, &filter);
     let mut version = snapshot.version;
     if let (true, Wanted::Known(exact)) = (options.exact, options.version) {
         if exact < snapshot.last_change {

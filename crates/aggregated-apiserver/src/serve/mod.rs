@@ -16,7 +16,7 @@ pub(crate) use self::body::Body;
 pub(crate) use self::freshening::Freshening;
 pub(crate) use self::pages::{Page, Pages};
 
-use crate::collection::ObjectKey;
+use crate::collection::{Collection, ObjectKey, Snapshot};
 use crate::request::info::ResourcePath;
 use crate::request::query::Query;
 use crate::selector::{FieldSelector, Filter, LabelSelector};
@@ -83,6 +83,17 @@ impl ResourceRequest<'_> {
             },
         };
         Ok(Filter { namespace: self.path.namespace.clone(), labels, fields })
+    }
+}
+
+/// What there is now, perhaps more than matches: a list of one name looks at one object.
+fn snapshot(collection: &Collection, filter: &Filter) -> Snapshot {
+    let namespace = filter.namespace.clone();
+    match filter.fields.name() {
+        Some(name) if namespace.is_some() == collection.definition().namespaced() => {
+            collection.list_one(&ObjectKey { namespace, name: name.to_owned() })
+        }
+        _ => collection.list(namespace.as_deref()),
     }
 }
 

@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::body::{self, Body, JSON};
-use super::{ResourceRequest, reach};
+use super::{ResourceRequest, reach, snapshot};
 use crate::collection::{Collection, Event, EventKind, Expired, PublishedObject};
 use crate::representation::Representation;
 use crate::request::accept;
@@ -117,7 +117,7 @@ impl Watching {
                     return None;
                 }
                 Start::Objects { bookmark } => {
-                    let snapshot = self.collection.list(self.filter.namespace.as_deref());
+                    let snapshot = snapshot(&self.collection, &self.filter);
                     self.position = snapshot.position;
                     let end = bookmark.then_some(snapshot.version);
                     self.start = Start::Remaining { objects: snapshot.objects.into_iter(), end };

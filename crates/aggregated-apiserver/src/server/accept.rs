@@ -158,8 +158,10 @@ fn http_builder(site: &Site) -> Builder<TokioExecutor> {
         .http2()
         .timer(TokioTimer::new())
         .max_concurrent_streams(limits.concurrent_streams)
+        // Many clients share a connection through the front proxy, and may all go away at once.
+        .max_pending_accept_reset_streams(1000)
         .max_header_list_size(limits.header_bytes)
-        .max_send_buf_size(256 << 10)
+        .max_send_buf_size(128 << 10)
         .keep_alive_interval(std::time::Duration::from_secs(30))
         .keep_alive_timeout(std::time::Duration::from_secs(20));
     builder

@@ -11,7 +11,7 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Request, Response};
 use hyper::body::Incoming;
 use jiff::Timestamp;
-use tracing::{debug, error, warn};
+use tracing::{debug, error};
 
 use super::audit::Audited;
 use super::builder::Site;
@@ -150,7 +150,7 @@ impl Site {
             }
         }
         if let Some(error) = refused {
-            warn!(error = &error as &dyn std::error::Error, "client could not be authenticated");
+            debug!(error = &error as &dyn std::error::Error, "client could not be authenticated");
             if let AuthenticationError::NoAnswer(_) = error {
                 return Err(ApiStatus::unavailable("authentication is not available, please try again", 1));
             }
@@ -174,7 +174,7 @@ impl Site {
             Ok(Decision::Allowed) => Ok(()),
             Ok(Decision::Denied(why)) => Err(ApiStatus::forbidden(attributes.refusal(user, &why))),
             Err(error) => {
-                warn!(
+                debug!(
                     error = &error as &dyn std::error::Error,
                     user = user.name,
                     "authorization has no answer"

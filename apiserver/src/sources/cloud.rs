@@ -111,7 +111,11 @@ async fn read_compute(cloud: &Cloud) -> Result<ComputePicture, Trouble> {
         tokio::try_join!(cloud.hypervisors(), cloud.compute_services()).map_err(|error| trouble(&error))?;
     Ok(ComputePicture {
         // Bare-metal nodes share the host of their one service with each other: they are no hosts of ours.
-        hypervisors: hypervisors.into_iter().filter(|found| !found.is_ironic()).filter_map(hypervisor).collect(),
+        hypervisors: hypervisors
+            .into_iter()
+            .filter(|found| !found.is_ironic())
+            .filter_map(hypervisor)
+            .collect(),
         services: services.into_iter().filter_map(service).collect(),
     })
 }

@@ -8,8 +8,8 @@ use std::time::Duration;
 use c5c3_api::SourceState;
 use jiff::Timestamp;
 use libvirt_rpc::{
-    CallError, CloseReason, Connection, DomainRef, Event, EventKind, Events, LifecycleEvent,
-    ResumedDetail, StartedDetail, StoppedDetail, SuspendedDetail,
+    CallError, CloseReason, Connection, DomainRef, Event, EventKind, Events, LifecycleEvent, ResumedDetail,
+    StartedDetail, StoppedDetail, SuspendedDetail,
 };
 use tokio::time::{Instant, MissedTickBehavior, interval, interval_at};
 use uuid::Uuid;

@@ -1,0 +1,19 @@
+//! The wired server, read by clients that nobody here wrote, in front of a simulated fleet that speaks the real protocols.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on ends"
+)]
+
+mod commands;
+mod demo;
+mod events;
+mod faults;
+mod fixture;
+mod heartbeats;
+mod metrics;
+mod reads;
+mod starts;

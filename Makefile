@@ -35,5 +35,5 @@ rig-down: ## end the rig
 rig-status: ## which parts of the rig answer
 	@tests/rig/status
 
-bench: ## benchmarks on the rig
+bench: ## what a fleet costs, directly and through a real kube-apiserver; BENCH="--hosts 3,50" says what to measure
 	@tests/run bench

@@ -8,9 +8,9 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::publication::{Publication, Resource, Urgency};
-use super::shown::{Digests, ShownMigration, remembered, remembered_switch};
+use super::shown::{ShownMigration, remembered, remembered_switch};
 use super::state::Inventory;
-use crate::merge::{self, MigrationEnd};
+use crate::merge::{self, Digests, MigrationEnd};
 
 /// How a publication is judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,8 +29,11 @@ impl Inventory {
         for name in &touched.gone {
             list.extend(self.withdraw_host(name));
         }
-        for name in &touched.hosts {
-            list.extend(self.host_objects(name, Pace::Meaning, now));
+        for name in &touched.hypervisors {
+            list.extend(self.hypervisor_object(name, Pace::Meaning, now));
+        }
+        for name in &touched.switches {
+            list.extend(self.switch_object(name, Pace::Meaning, now));
         }
         for name in &touched.evictions {
             list.extend(self.eviction_object(name, now));
@@ -44,36 +47,33 @@ impl Inventory {
     /// The objects of one host, with counters that moved made known, and the ages of its evictions.
     pub fn slow_publications(&mut self, host: &str, now: Timestamp) -> Vec<Publication> {
         self.touch_evictions_of(host);
-        self.host_objects(host, Pace::Counters, now)
+        let hypervisor = self.hypervisor_object(host, Pace::Counters, now);
+        hypervisor.into_iter().chain(self.switch_object(host, Pace::Counters, now)).collect()
     }
 
-    fn host_objects(&mut self, name: &str, pace: Pace, now: Timestamp) -> Vec<Publication> {
+    fn hypervisor_object(&mut self, name: &str, pace: Pace, now: Timestamp) -> Option<Publication> {
         let elsewhere = self.active_elsewhere(name, now);
-        let Some(view) = self.host_view(name, &elsewhere, now) else { return Vec::new() };
-        let cloud = self.cloud_view();
+        let view = self.host_view(name, &elsewhere, now)?;
         let earlier = self.shown.hypervisors.get(name);
-        let hypervisor = merge::hypervisor(&view, &cloud, earlier.map(|(_, status)| status));
-        let earlier_switch = self.shown.ovs_nodes.get(name);
-        let namespace = &self.rules.namespaces.ovs_nodes;
-        let ovs_node = merge::ovs_node(&view, namespace, earlier_switch.map(|(_, status)| status));
-
+        let hypervisor = merge::hypervisor(&view, &self.cloud_view(), earlier.map(|(_, status)| status));
         let digests = earlier.map(|(digests, _)| *digests);
-        let hypervisor_shown = show(Resource::Hypervisor, &hypervisor, digests, pace);
-        let digests = earlier_switch.map(|(digests, _)| *digests);
-        let switch_shown = show(Resource::OvsNode, &ovs_node, digests, pace);
+        let (publication, digests) = show(Resource::Hypervisor, &hypervisor, digests, pace)?;
+        let status = hypervisor.status.as_ref().map(remembered).unwrap_or_default();
+        self.shown.hypervisors.insert(name.to_owned(), (digests, status));
+        Some(publication)
+    }
 
-        let mut list = Vec::new();
-        if let Some((publication, digests)) = hypervisor_shown {
-            let status = hypervisor.status.as_ref().map(remembered).unwrap_or_default();
-            self.shown.hypervisors.insert(name.to_owned(), (digests, status));
-            list.push(publication);
-        }
-        if let Some((publication, digests)) = switch_shown {
-            let status = ovs_node.status.as_ref().map(remembered_switch).unwrap_or_default();
-            self.shown.ovs_nodes.insert(name.to_owned(), (digests, status));
-            list.push(publication);
-        }
-        list
+    fn switch_object(&mut self, name: &str, pace: Pace, now: Timestamp) -> Option<Publication> {
+        let elsewhere = BTreeMap::new();
+        let view = self.host_view(name, &elsewhere, now)?;
+        let earlier = self.shown.ovs_nodes.get(name);
+        let namespace = &self.rules.namespaces.ovs_nodes;
+        let ovs_node = merge::ovs_node(&view, namespace, earlier.map(|(_, status)| status));
+        let digests = earlier.map(|(digests, _)| *digests);
+        let (publication, digests) = show(Resource::OvsNode, &ovs_node, digests, pace)?;
+        let status = ovs_node.status.as_ref().map(remembered_switch).unwrap_or_default();
+        self.shown.ovs_nodes.insert(name.to_owned(), (digests, status));
+        Some(publication)
     }
 
     fn withdraw_host(&mut self, name: &str) -> Vec<Publication> {

@@ -8,6 +8,7 @@
 //!
 //! The task in `follow` owns the [`Inventory`], applies what comes in, and carries out what follows from it.
 
+mod domains;
 mod effects;
 mod entry;
 mod follow;

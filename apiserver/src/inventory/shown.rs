@@ -1,25 +1,14 @@
 //! What was published last, as little of it as the next merge needs.
 
 use std::collections::BTreeMap;
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use c5c3_api::eviction::EvictionStatus;
 use c5c3_api::hypervisor::HypervisorStatus;
 use c5c3_api::ovs_node::OVSNodeStatus;
 use jiff::Timestamp;
-use serde_json::Value;
 use uuid::Uuid;
 
-use crate::merge;
-
-/// Digests of what watchers saw last of one object.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Digests {
-    /// Of its meaning.
-    pub(super) meaning: u64,
-    /// Of its counters and meaning, without ages.
-    pub(super) counters: u64,
-}
+use crate::merge::Digests;
 
 /// What was published last, by kind and name.
 #[derive(Debug, Default)]
@@ -38,24 +27,6 @@ pub(super) struct ShownMigration {
     pub(super) began: Timestamp,
     /// When the last of its ends was seen ended, if all are.
     pub(super) ended: Option<Timestamp>,
-}
-
-impl Digests {
-    /// The digests of an object.
-    pub(super) fn of(object: &Value) -> Self {
-        let mut aged = object.clone();
-        let sources = aged.pointer_mut("/status/sources").and_then(Value::as_array_mut);
-        for source in sources.into_iter().flatten().filter_map(Value::as_object_mut) {
-            source.remove("observedAt");
-        }
-        Self { meaning: digest(&merge::meaning(object)), counters: digest(&aged) }
-    }
-}
-
-fn digest(value: &Value) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    value.to_string().hash(&mut hasher);
-    hasher.finish()
 }
 
 /// The part of a status that the next merge carries over.

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use uuid::Uuid;
 
 use super::entry::HostEntry;
@@ -14,15 +14,9 @@ use crate::configuration::{HostRules, Namespaces, Reach};
 use crate::intent::IntentRecord;
 use crate::merge::{CloudView, HostView, Incarnation};
 use crate::sources::observation::Observation;
-use crate::sources::picture::{ComputePicture, LibvirtPicture, MembershipPicture, NodePicture};
+use crate::sources::picture::{ComputePicture, MembershipPicture, NodePicture};
 use crate::sources::report::{HostObserved, Report};
 use c5c3_api::SourceState;
-
-/// `virDomainState` of a running domain.
-const RUNNING: i32 = 1;
-
-/// How long after a migration the two hosts may still tell different stories of where the domain runs.
-const SETTLING: SignedDuration = SignedDuration::from_secs(15);
 
 /// What the inventory is told once.
 #[derive(Debug, Clone)]
@@ -49,7 +43,7 @@ pub struct Inventory {
     pub(super) shown: Shown,
     pub(super) touched: Touched,
     /// Hosts by active domain: more than one is a migration, or trouble.
-    active: BTreeMap<Uuid, BTreeSet<String>>,
+    pub(super) active: BTreeMap<Uuid, BTreeSet<String>>,
     /// Not all Nodes have been heard yet: a host without one may still turn out to have one.
     awaiting_nodes: bool,
 }
@@ -57,7 +51,8 @@ pub struct Inventory {
 /// Objects to compute again.
 #[derive(Debug, Default)]
 pub(super) struct Touched {
-    pub(super) hosts: BTreeSet<String>,
+    pub(super) hypervisors: BTreeSet<String>,
+    pub(super) switches: BTreeSet<String>,
     pub(super) evictions: BTreeSet<String>,
     pub(super) migrations: BTreeSet<Uuid>,
     pub(super) gone: BTreeSet<String>,
@@ -98,7 +93,8 @@ impl Inventory {
             self.hosts.iter_mut().filter(|(_, entry)| entry.node.state() == SourceState::Connecting);
         for (name, entry) in without {
             entry.node = Observation::disabled();
-            self.touched.hosts.insert(name.clone());
+            self.touched.hypervisors.insert(name.clone());
+            self.touched.switches.insert(name.clone());
         }
     }
 
@@ -214,7 +210,8 @@ impl Inventory {
         if let Some(entry) = self.hosts.remove(name) {
             let none = Observation::disabled();
             self.touch_domains(name, &entry.libvirt, &none);
-            self.touched.hosts.remove(name);
+            self.touched.hypervisors.remove(name);
+            self.touched.switches.remove(name);
             self.touched.gone.insert(name.to_owned());
             self.touch_evictions_of(name);
         }
@@ -249,13 +246,19 @@ impl Inventory {
         let Some(entry) = self.hosts.get_mut(name) else { return };
         let before = entry.libvirt.clone();
         let is_libvirt = matches!(observed, HostObserved::Libvirt(_));
+        // What only the daemons and the flow tables say is said of the switch alone.
+        let of_switch = matches!(observed, HostObserved::Flows(_) | HostObserved::Daemons(_));
         entry.take(observed);
         let after = entry.libvirt.clone();
         if is_libvirt {
             self.touch_domains(name, &before, &after);
             self.touch_evictions_of(name);
         }
-        self.touch_host(name);
+        if of_switch {
+            self.touched.switches.insert(name.to_owned());
+        } else {
+            self.touch_host(name);
+        }
     }
 
     /// Takes the wish for a host; `None`: there is no such wish any more.
@@ -277,12 +280,13 @@ impl Inventory {
     }
 
     fn touch_host(&mut self, name: &str) {
-        self.touched.hosts.insert(name.to_owned());
+        self.touched.hypervisors.insert(name.to_owned());
+        self.touched.switches.insert(name.to_owned());
     }
 
-    /// Has every object computed again.
+    /// Has every object that the cloud tells something of computed again.
     pub fn touch_all(&mut self) {
-        self.touched.hosts.extend(self.hosts.keys().cloned());
+        self.touched.hypervisors.extend(self.hosts.keys().cloned());
         self.touched.evictions.extend(self.evictions.keys().cloned());
     }
 
@@ -292,100 +296,6 @@ impl Inventory {
         };
         let names = self.evictions.iter().filter(|(_, record)| of_host(record)).map(|(name, _)| name.clone());
         self.touched.evictions.extend(names);
-    }
-
-    /// Keeps the index of active domains and finds the migrations and other hosts that a new picture touches.
-    fn touch_domains(
-        &mut self,
-        name: &str,
-        before: &Observation<LibvirtPicture>,
-        after: &Observation<LibvirtPicture>,
-    ) {
-        let active = |observation: &Observation<LibvirtPicture>| -> BTreeSet<Uuid> {
-            let domains = observation.value().into_iter().flat_map(|picture| &picture.domains);
-            domains.filter(|(_, domain)| domain.active).map(|(uuid, _)| *uuid).collect()
-        };
-        let (old, new) = (active(before), active(after));
-        for uuid in old.symmetric_difference(&new) {
-            let hosts = self.active.entry(*uuid).or_default();
-            if new.contains(uuid) {
-                hosts.insert(name.to_owned());
-            } else {
-                hosts.remove(name);
-            }
-            // The other hosts of a domain learn of it, and a finished migration of where its domain is now.
-            let others: Vec<String> = hosts.iter().filter(|other| *other != name).cloned().collect();
-            self.touched.hosts.extend(others);
-            if self.shown.migrations.contains_key(uuid) {
-                self.touched.migrations.insert(*uuid);
-            }
-        }
-        self.active.retain(|_, hosts| !hosts.is_empty());
-        let jobs = |observation: &Observation<LibvirtPicture>| {
-            observation.value().map(|picture| picture.jobs.clone()).unwrap_or_default()
-        };
-        let (old, new) = (jobs(before), jobs(after));
-        let changed = old.keys().chain(new.keys()).filter(|uuid| old.get(*uuid) != new.get(*uuid));
-        self.touched.migrations.extend(changed);
-    }
-
-    /// Domains that run on `name` and on other hosts too, without a migration that explains it.
-    ///
-    /// Only hosts whose libvirt answers count: what one said before it fell silent proves nothing about now.
-    pub(super) fn active_elsewhere(&self, name: &str, now: Timestamp) -> BTreeMap<Uuid, Vec<String>> {
-        let Some(picture) = self.hosts.get(name).and_then(|entry| entry.libvirt.value()) else {
-            return BTreeMap::new();
-        };
-        let mut found = BTreeMap::new();
-        for uuid in picture.domains.keys() {
-            let Some(hosts) = self.active.get(uuid).filter(|hosts| hosts.len() > 1) else { continue };
-            if !self.runs(name, *uuid) || hosts.iter().any(|host| self.is_moving(host, *uuid, now)) {
-                continue;
-            }
-            let others = hosts.iter().filter(|host| *host != name && self.runs(host, *uuid));
-            let others: Vec<String> = others.cloned().collect();
-            if !others.is_empty() {
-                found.insert(*uuid, others);
-            }
-        }
-        found
-    }
-
-    /// Whether a host that answers says that it runs the domain.
-    fn runs(&self, host: &str, uuid: Uuid) -> bool {
-        let Some(libvirt) = self.hosts.get(host).map(|entry| &entry.libvirt) else { return false };
-        let domain = libvirt.value().filter(|_| libvirt.is_connected()).and_then(|it| it.domains.get(&uuid));
-        domain.is_some_and(|domain| domain.active && domain.state == RUNNING)
-    }
-
-    /// Whether a host says that the domain is coming or going, or was a moment ago.
-    fn is_moving(&self, host: &str, uuid: Uuid, now: Timestamp) -> bool {
-        let libvirt = self.hosts.get(host).and_then(|entry| entry.libvirt.value());
-        let job = libvirt.and_then(|libvirt| libvirt.jobs.get(&uuid));
-        job.is_some_and(|job| job.ended.is_none_or(|ended| now.duration_since(ended) < SETTLING))
-    }
-
-    /// Has migrations that ended long ago looked at again, so that they go even when nothing else happens.
-    pub fn touch_expired(&mut self, now: Timestamp) {
-        let over = self
-            .shown
-            .migrations
-            .iter()
-            .filter(|(_, shown)| shown.ended.is_some_and(|ended| self.is_expired(ended, now)));
-        let over: Vec<Uuid> = over.map(|(uuid, _)| *uuid).collect();
-        self.touched.migrations.extend(over);
-    }
-
-    /// Whether a migration that ended then is not shown any more.
-    pub(super) fn is_expired(&self, ended: Timestamp, now: Timestamp) -> bool {
-        let kept = SignedDuration::try_from(self.rules.migrations_kept).unwrap_or(SignedDuration::MAX);
-        now.duration_since(ended) >= kept
-    }
-
-    /// The host on which a domain runs, if there is exactly one.
-    pub(super) fn runs_on(&self, uuid: Uuid) -> Option<&str> {
-        let hosts = self.active.get(&uuid)?;
-        if hosts.len() == 1 { hosts.first().map(String::as_str) } else { None }
     }
 
     /// What the merge looks at for one host.

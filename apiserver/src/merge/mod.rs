@@ -27,7 +27,7 @@ pub use self::effective_spec::effective_spec;
 pub use self::eviction::eviction;
 pub use self::hypervisor::hypervisor;
 pub use self::identity::{Incarnation, uid};
-pub use self::meaning::meaning;
+pub use self::meaning::Digests;
 pub use self::migration::{MigrationEnd, migration};
 pub use self::ovs_node::ovs_node;
 pub use self::view::{CloudView, HostView};

@@ -8,7 +8,11 @@ use std::time::Duration;
 use c5c3_api::SourceState;
 use futures::stream::{self, StreamExt as _, TryStreamExt as _};
 use jiff::Timestamp;
-use nova_client::{Aggregate, Cloud, ComputeService, Error, Hypervisor, ServiceState, ServiceStatus};
+use nova_client::{
+    Aggregate, Cloud, CloudOptions, ComputeService, Error, Failure, Hypervisor, Limits, ServiceState,
+    ServiceStatus,
+};
+use tokio::sync::watch;
 use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -18,7 +22,7 @@ use super::observation::Observation;
 use super::picture::{ComputePicture, MembershipPicture, NovaAggregate, NovaHypervisor, NovaService};
 use super::report::{Report, Reports};
 use super::task::Trouble;
-use crate::configuration::OpenStack;
+use crate::configuration::{Interval, OpenStack};
 
 /// How many providers' traits are asked for at the same time.
 const TRAITS_AT_A_TIME: usize = 8;
@@ -49,40 +53,57 @@ impl Source {
     }
 
     async fn read_on(self) {
+        let cloud = self.log_in().await;
+        // Apart from each other: aggregates that take their time must not hold up what is said of the services.
+        let (tell, known) = watch::channel(Observation::default());
+        tokio::join!(self.follow_compute(&cloud, tell), self.follow_memberships(&cloud, known));
+    }
+
+    async fn log_in(&self) -> Cloud {
         let mut compute = Observation::default();
         let mut memberships = Observation::default();
-        let cloud = loop {
-            match Cloud::from_clouds_yaml(&self.openstack.clouds, &self.openstack.cloud).await {
-                Ok(cloud) => break cloud,
-                Err(error) => {
-                    let trouble = trouble(&error);
-                    compute = settle(&compute, Err(trouble.clone()), "nova");
-                    memberships = settle(&memberships, Err(trouble), "placement");
-                    self.send(Report::Compute(compute.clone())).await;
-                    self.send(Report::Membership(memberships.clone())).await;
-                    tokio::time::sleep(self.pause(&error)).await;
-                }
-            }
-        };
-        let mut services = interval(self.settings.refresh.services.duration());
-        services.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut slow = interval(self.settings.refresh.memberships.duration());
-        slow.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
-            tokio::select! {
-                _ = services.tick() => {
-                    compute = settle(&compute, read_compute(&cloud).await, "nova");
-                    self.send(Report::Compute(compute.clone())).await;
-                }
-                _ = slow.tick() => {
-                    memberships = settle(&memberships, read_memberships(&cloud, &compute).await, "placement");
-                    self.send(Report::Membership(memberships.clone())).await;
-                }
-            }
+            let error = match self.connect().await {
+                Ok(cloud) => return cloud,
+                Err(error) => error,
+            };
+            let trouble = trouble(&error);
+            compute = settle(&compute, Err(trouble.clone()), "nova");
+            memberships = settle(&memberships, Err(trouble), "placement");
+            self.send(Report::Compute(compute.clone())).await;
+            self.send(Report::Membership(memberships.clone())).await;
+            tokio::time::sleep(self.pause(&error)).await;
         }
     }
 
-    /// A refused login is not hurried: a cloud may lock an account that fails too often.
+    async fn connect(&self) -> Result<Cloud, Error> {
+        let options = CloudOptions::from_clouds_yaml(&self.openstack.clouds, &self.openstack.cloud)?;
+        let attempt = self.settings.refresh.deadline.duration();
+        Cloud::connect(options.with_limits(Limits { attempt, ..Limits::default() })).await
+    }
+
+    async fn follow_compute(&self, cloud: &Cloud, tell: watch::Sender<Observation<ComputePicture>>) {
+        let mut compute = Observation::default();
+        let mut ticks = ticks(self.settings.refresh.services);
+        loop {
+            ticks.tick().await;
+            compute = settle(&compute, read_compute(cloud).await, "nova");
+            tell.send_replace(compute.clone());
+            self.send(Report::Compute(compute.clone())).await;
+        }
+    }
+
+    async fn follow_memberships(&self, cloud: &Cloud, compute: watch::Receiver<Observation<ComputePicture>>) {
+        let mut memberships = Observation::default();
+        let mut ticks = ticks(self.settings.refresh.memberships);
+        loop {
+            ticks.tick().await;
+            let hypervisors = compute.borrow().clone();
+            memberships = settle(&memberships, read_memberships(cloud, &hypervisors).await, "placement");
+            self.send(Report::Membership(memberships.clone())).await;
+        }
+    }
+
     fn pause(&self, error: &Error) -> Duration {
         let usual = self.settings.refresh.services.duration();
         let pause = error.retry_after().unwrap_or(usual);
@@ -93,6 +114,12 @@ impl Source {
         // An error means that the inventory is gone: the server is stopping.
         let _ = self.reports.send(report).await;
     }
+}
+
+fn ticks(every: Interval) -> tokio::time::Interval {
+    let mut ticks = interval(every.duration());
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    ticks
 }
 
 fn settle<T>(last: &Observation<T>, outcome: Result<T, Trouble>, source: &'static str) -> Observation<T> {
@@ -198,6 +225,10 @@ fn memberships(found: &Aggregate) -> Vec<(String, NovaAggregate)> {
 }
 
 fn trouble(error: &Error) -> Trouble {
-    let state = if error.is_unauthorized() { SourceState::Denied } else { SourceState::Unreachable };
+    let state = match error.failure() {
+        _ if error.is_unauthorized() => SourceState::Denied,
+        Some(Failure::Deadline { .. }) => SourceState::Stale,
+        _ => SourceState::Unreachable,
+    };
     Trouble { state, message: error.report() }
 }

@@ -130,12 +130,12 @@ fn difference(path: &str, expected: &Value, found: &Value, may_add: bool) -> Opt
 
 /// One object in one file.
 pub(super) fn unique(documents: &[Document], findings: &mut Findings) {
-    let mut seen: BTreeMap<(&str, (&str, &str), &str, &str), &str> = BTreeMap::new();
+    let mut seen = BTreeMap::new();
     for document in documents.iter().filter(|document| !document.is_index()) {
         let identity = (document.cluster.as_str(), document.kind(), document.namespace(), document.name());
         if document.name().is_empty() {
             report(findings, "object-unique", document, "has no name");
-        } else if let Some(other) = seen.insert(identity, &document.path) {
+        } else if let Some(other) = seen.insert(identity, document.path.as_str()) {
             let message = format!("{} {} is also in {other}", document.kind().1, document.name());
             report(findings, "object-unique", document, message);
         }

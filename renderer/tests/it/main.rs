@@ -1,7 +1,6 @@
 //! The renderer from the outside: its library steps and its command.
 #![expect(
     clippy::unwrap_used,
-    clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
     reason = "helpers of tests may fail loudly"

@@ -16,6 +16,22 @@
 //!
 //! `examples/live_resource.rs` is a whole server in one file.
 //!
+//! What it promises, each promise with a test of its own:
+//!
+//! * A list says nothing of what a watch from its version would not tell later, also when the watch is at another replica
+//!   ([`CollectionOptions::overlap`]) and when selectors make objects come and go.
+//! * A version that is no longer known is a 410 event of a good answer; one of the future is a 504; "" and "0" always work.
+//! * A streaming list ends with its bookmark, also without objects, as metadata and as a table.
+//! * Readers never wait for each other, and a publisher for none of them.
+//! * Discovery, OpenAPI and health depend on nothing but the program itself. When the cluster does not say who may do what,
+//!   resources are 503 with `Retry-After`, and whatever is asked again later is answered.
+//! * Headers of the front proxy are believed only with its certificate. Without identity one sees signs of life.
+//! * Before everything is known ([`CollectionOptions::complete`]) resources are 503, never an empty list.
+//! * To end: `/readyz` fails, requests are still served for a while, watches end cleanly, connections are told to go.
+//!
+//! Served today: get, list (in pages), watch; JSON, YAML, Table, PartialObjectMetadata. Writing and subresources join as further
+//! arms of one `match` over verbs (`serve::answer`) and further parts of [`ServedResource`]; until then they are 405 and 404.
+//!
 //! ```
 //! use aggregated_apiserver::{Collection, CollectionOptions, PublishOutcome, ResourceDefinition, Scope, VersionClock};
 //! use serde_json::json;

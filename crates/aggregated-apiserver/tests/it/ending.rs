@@ -13,7 +13,7 @@ use crate::http::{Client, tls};
 
 #[tokio::test]
 async fn readiness_fails_first_then_watches_end_then_connections_close() {
-    let drain = Drain { announce: Duration::from_millis(600), finish: Duration::from_secs(5) };
+    let drain = Drain { announce: Duration::from_millis(2500), finish: Duration::from_secs(5) };
     let fixture = Fixture::with(Settings { drain, ..Settings::default() }, |builder| builder).await;
     fixture.ready.open();
     let client = fixture.reader().await;
@@ -26,7 +26,7 @@ async fn readiness_fails_first_then_watches_end_then_connections_close() {
     let start = Instant::now();
     fixture.stop.cancel();
     while client.get("/readyz").await.code == 200 {
-        assert!(start.elapsed() < Duration::from_millis(500));
+        assert!(start.elapsed() < Duration::from_millis(2000));
         tokio::task::yield_now().await;
     }
     let late = fixture.reader().await;
@@ -39,9 +39,9 @@ async fn readiness_fails_first_then_watches_end_then_connections_close() {
     assert_eq!(watch.brief().await, ("ADDED".into(), "a".into()));
     assert_eq!(watch.next().await.unwrap()["type"], "BOOKMARK");
     assert_eq!(watch.next().await, None, "a clean end");
-    assert!(start.elapsed() >= Duration::from_millis(600));
+    assert!(start.elapsed() >= Duration::from_millis(2500));
     let mut fixture = fixture;
-    tokio::time::timeout(Duration::from_secs(4), &mut fixture.task).await.unwrap().unwrap().unwrap();
+    tokio::time::timeout(Duration::from_secs(10), &mut fixture.task).await.unwrap().unwrap().unwrap();
     assert!(client.send(Method::GET, STATIONS, &[]).await.is_err());
 }
 

@@ -234,7 +234,7 @@ async fn a_watch_ends_in_time_with_the_version_that_it_reached() {
     assert!(version(&bookmark) > from.parse().unwrap());
     assert_eq!(bookmark["object"]["metadata"].get("annotations"), None);
     assert_eq!(watch.next().await, None);
-    assert!((1..3).contains(&start.elapsed().as_secs()), "{:?}", start.elapsed());
+    assert!((1..10).contains(&start.elapsed().as_secs()), "{:?}", start.elapsed());
     assert_eq!(client.watch(&path).await.next().await, None, "no bookmark that was not allowed");
 }
 

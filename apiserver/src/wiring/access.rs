@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use aggregated_apiserver::{
     AuthenticationConfigMap, Authenticator, Authorizer, CertificateAuthenticator, GroupAuthorizer,
-    SubjectAccessReviewAuthorizer, Trust,
+    SubjectAccessReviewAuthorizer, TokenReviewAuthenticator, Trust,
 };
 use arc_swap::ArcSwap;
 use kube::config::{KubeConfigOptions, Kubeconfig};
@@ -32,10 +32,10 @@ pub(super) async fn of_cluster(
     let trust = Arc::clone(config_map.trust());
     let stop = end.child_token();
     tasks.spawn(async move { config_map.follow(stop).await });
-    Ok(Access {
-        authenticators: authenticators(trust),
-        authorizer: Arc::new(SubjectAccessReviewAuthorizer::new(client.clone())),
-    })
+    // Whoever comes directly, past the front proxy, may show a token of the cluster.
+    let mut authenticators = authenticators(trust);
+    authenticators.push(Arc::new(TokenReviewAuthenticator::new(client.clone())));
+    Ok(Access { authenticators, authorizer: Arc::new(SubjectAccessReviewAuthorizer::new(client.clone())) })
 }
 
 /// Access by client certificate, without a cluster.

@@ -54,10 +54,10 @@ pub(super) fn kustomization(layer: &Layer, management: &ResolvedManagement) -> P
 }
 
 fn health_checks(layer: &Layer) -> Vec<Value> {
-    let pairs = layer.objects.iter().zip(&layer.health);
-    pairs
-        .filter(|(_, health)| **health != Health::Exists)
-        .map(|(planned, _)| {
+    layer
+        .objects
+        .iter()
+        .map(|planned| {
             let field = |pointer: &str| planned.object.pointer(pointer).cloned().unwrap_or_default();
             let mut check = json!({
                 "apiVersion": field("/apiVersion"),

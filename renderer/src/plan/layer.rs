@@ -20,8 +20,6 @@ pub struct Planned {
 /// When an object of a layer counts as ready.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Health {
-    /// As soon as it exists.
-    Exists,
     /// When its controller says so in the condition of this name.
     Condition(&'static str),
     /// When Flux's own reading of its status says so.

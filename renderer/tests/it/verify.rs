@@ -193,14 +193,6 @@ fn an_object_that_does_not_wait_for_what_it_names_is_found() {
 
 #[test]
 fn secrets_are_found_and_not_repeated() {
-    let secret = "kind: \"Secret\"\nstringData: {a: b}\nkinds:";
-    assert_found(
-        &after(OVN, "kind: \"OVNCentral\"", &secret.replace("kinds:", "x: y"))
-            .into_iter()
-            .collect::<Vec<_>>(),
-        "file-planned",
-        "",
-    );
     let bus = "clusters/management/control-planes/cp-a/secrets/bus.yaml";
     let as_secret = after(
         bus,

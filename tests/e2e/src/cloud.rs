@@ -39,16 +39,6 @@ impl Cloud {
         self.run(&[arguments, &["-f", "json"]].concat())?.json()
     }
 
-    /// The row of a list whose field has this value.
-    ///
-    /// # Errors
-    /// When there is none.
-    pub fn row(&self, arguments: &[&str], field: &str, value: &str) -> Result<Value> {
-        let list = self.json(arguments)?;
-        let found = list.as_array().into_iter().flatten().find(|row| row[field] == value).cloned();
-        found.with_context(|| format!("`openstack {}`: no row with {field} {value}", arguments.join(" ")))
-    }
-
     /// The traits of a resource provider in Placement.
     ///
     /// # Errors
@@ -76,6 +66,15 @@ impl Cloud {
         let mut command = command(&self.program, &[&["--os-cloud", "rig"], arguments].concat());
         run(command.env("OS_CLIENT_CONFIG_FILE", &self.clouds), LIMIT)
     }
+}
+
+/// The row of a list whose field has this value.
+///
+/// # Errors
+/// When there is none.
+pub fn row<'a>(list: &'a Value, field: &str, value: &str) -> Result<&'a Value> {
+    let found = list.as_array().into_iter().flatten().find(|row| row[field] == value);
+    found.with_context(|| format!("no row with {field} {value} in {list}"))
 }
 
 /// A server that a test created. Deleted when dropped.

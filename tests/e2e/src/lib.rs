@@ -8,6 +8,8 @@
 //!
 //! Nothing here knows how the product works inside: it is started as a program and asked as a user would.
 
+#![expect(clippy::indexing_slicing, reason = "of JSON values, where a field that is absent reads as null")]
+
 pub mod cloud;
 pub mod kubectl;
 pub mod libvirt;

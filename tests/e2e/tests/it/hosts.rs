@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use anyhow::{Context as _, Result, ensure};
-use c5c3_e2e::cloud::Cloud;
+use c5c3_e2e::cloud::{Cloud, row};
 use c5c3_e2e::kubectl::condition;
 use c5c3_e2e::libvirt::Libvirt;
 use c5c3_e2e::patience::{SOON, eventually};
@@ -100,11 +100,12 @@ fn instances_are_the_domains_of_libvirt() -> Result<()> {
 fn ids_service_and_aggregates_are_those_of_nova() -> Result<()> {
     on_the_rig(|product| {
         let cloud = Cloud::of(&product.rig);
-        let services = ["compute", "service", "list", "--service", "nova-compute"];
+        let services = cloud.json(&["compute", "service", "list", "--service", "nova-compute"])?;
+        let hypervisors = cloud.json(&["hypervisor", "list"])?;
         for host in product.rig.hosts.keys() {
             let status = product.kubectl.hypervisor(host)?["status"].take();
-            let service = cloud.row(&services, "Host", host)?;
-            let hypervisor = cloud.row(&["hypervisor", "list"], "Hypervisor Hostname", host)?;
+            let service = row(&services, "Host", host)?;
+            let hypervisor = row(&hypervisors, "Hypervisor Hostname", host)?;
             assert_eq!(status["serviceId"], service["ID"]);
             assert_eq!(status["hypervisorId"], hypervisor["ID"]);
             assert_eq!(status["internalIp"], hypervisor["Host IP"]);

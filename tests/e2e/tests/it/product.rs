@@ -5,7 +5,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, anyhow, ensure};
 use c5c3_e2e::kubectl::{Kubectl, condition};
@@ -58,7 +58,9 @@ pub(crate) fn on_the_rig(test: impl FnOnce(&Product) -> Result<()>) -> Result<()
         product.until_hosts_are_read()?;
     }
     let log = LogOfFailure(product);
+    let began = Instant::now();
     let outcome = test(product);
+    println!("took {} ms", began.elapsed().as_millis());
     match outcome {
         Ok(()) => *turn = Before::Passed,
         Err(_) => log.print(),

@@ -16,7 +16,10 @@ pub const CONDITIONS: &[ConditionType] = &[
             no(reason::EVICTING, "the instances are being moved away"),
             no(reason::EVICTED, "no instance is left and maintenance is set"),
             no(reason::MAINTENANCE, "maintenance is set"),
-            no(reason::ONBOARDING, "lifecycle management is disabled, or onboarding was aborted or is incomplete"),
+            no(
+                reason::ONBOARDING,
+                "lifecycle management is disabled, or onboarding was aborted or is incomplete",
+            ),
             unknown(reason::LIBVIRT_UNREACHABLE, "libvirt does not answer"),
             unknown(reason::NOVA_UNREACHABLE, "Nova does not answer"),
             no(reason::ONBOARDING, "Nova has no compute service of the host yet"),

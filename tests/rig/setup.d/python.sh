@@ -11,7 +11,7 @@ complete "$VENV" "$key" && exit 0
 
 works() {
   [ -x "$VENV/bin/python" ] && diff -q <("$VENV/bin/pip" freeze) "$constraints" > /dev/null \
-    && "$VENV/bin/python" -c 'import nova, keystone, placement, glance, neutron, libvirt, openstackclient, pymysql' \
+    && "$VENV/bin/python" -W ignore -c 'import nova, keystone, placement, glance, neutron, libvirt, openstackclient, pymysql' \
     && "$VENV/bin/uwsgi" --version > /dev/null
 }
 build() {

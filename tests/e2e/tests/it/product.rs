@@ -3,6 +3,7 @@
 //! It is started by the first test that needs it and stopped by the last one that waits for it, so that nothing is left
 //! behind however many of them run. Tests take turns: some of them break what others look at.
 
+use std::fs::File;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -21,6 +22,9 @@ pub(crate) const APISERVICES: [&str; 3] =
 /// Time for a script that makes a handful of calls.
 const SCRIPT: Duration = Duration::from_secs(60);
 
+/// Time for a whole other run.
+const ANOTHER_RUN: Duration = Duration::from_secs(900);
+
 /// The server under test, registered in the rig.
 #[derive(Debug)]
 pub(crate) struct Product {
@@ -29,6 +33,8 @@ pub(crate) struct Product {
     pub(crate) kubectl: Kubectl,
     server: Mutex<Server>,
     _folder: TempDir,
+    // Last, so that the next run begins when this server has ended.
+    _claim: File,
 }
 
 struct Shared {
@@ -70,10 +76,11 @@ pub(crate) fn on_the_rig(test: impl FnOnce(&Product) -> Result<()>) -> Result<()
 
 impl Product {
     fn start(rig: Rig) -> Result<Self> {
+        let claim = claim(&rig)?;
         let folder = TempDir::new()?;
         let kubectl = rig.kubectl().remembering_in(folder.path());
         let server = Server::start(&rig)?;
-        let product = Self { kubectl, server: Mutex::new(server), rig, _folder: folder };
+        let product = Self { kubectl, server: Mutex::new(server), rig, _folder: folder, _claim: claim };
         let port = product.server().port().to_string();
         product.rig.script("register-apiserver", &[&port], SCRIPT)?;
         product.until_available()?;
@@ -120,6 +127,14 @@ impl Drop for Product {
             eprintln!("the registration could not be taken back: {error:#}");
         }
     }
+}
+
+/// The rig's one registration is this run's until the file is closed, by whatever end.
+fn claim(rig: &Rig) -> Result<File> {
+    let path = rig.state.join("registration.lock");
+    let file = File::create(&path).with_context(|| path.display().to_string())?;
+    eventually(ANOTHER_RUN, "another run of these tests on the same rig has ended", || Ok(file.try_lock()?))?;
+    Ok(file)
 }
 
 /// A test's claim on the product. Given back under the lock, so that no other server starts while this one still ends.

@@ -16,13 +16,13 @@ running() {
     && ! grep -q '^State:.Z' "/proc/$pid/status" 2> /dev/null
 }
 
-# daemon NAME COMMAND…: starts it unless it runs. The lock's descriptor (9) is closed, or a daemon would hold the lock for ever.
+# daemon NAME COMMAND…: starts it unless it runs. The descriptors of locks (7, 9) are closed, or a daemon would hold them for ever.
 daemon() {
   local name=$1 pid
   shift
   running "$name" && return 0
   mkdir -p "$DAEMON_DIR" "$LOG_DIR"
-  C5C3_RIG_DAEMON=$RIG_STATE setsid nohup "$@" < /dev/null >> "$LOG_DIR/$name.log" 2>&1 9>&- &
+  C5C3_RIG_DAEMON=$RIG_STATE setsid nohup "$@" < /dev/null >> "$LOG_DIR/$name.log" 2>&1 7>&- 9>&- &
   pid=$!
   echo "$pid $(started_at "$pid")" > "$DAEMON_DIR/$name"
 }

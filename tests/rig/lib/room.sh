@@ -28,7 +28,7 @@ room() {
   mkdir -p "$dir/log"
   rm -rf "$dir/pid" "$dir/open" "$dir/daemons"
   C5C3_RIG_DAEMON=$RIG_STATE setsid unshare --mount --uts --ipc --net --pid --fork --kill-child --mount-proc \
-    bash "$RIG_HOME/room/init" "$name" "$dir" < /dev/null > "$dir/log/room.log" 2>&1 9>&- &
+    bash "$RIG_HOME/room/init" "$name" "$dir" < /dev/null > "$dir/log/room.log" 2>&1 7>&- 9>&- &
   outer=$!
   for _ in $(seq 100); do
     [ -e "$dir/open" ] && pid=$(pgrep -P "$outer") && break

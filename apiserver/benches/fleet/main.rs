@@ -54,17 +54,14 @@ async fn main() -> ExitCode {
     }
     // Fails when it is done already.
     let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
-    let mut rows = Vec::new();
+    // Each row as soon as it is there: the large ones take a while.
+    println!("{}", Measured::HEADING);
     for hosts in arguments.hosts.iter().copied() {
         let plan = Plan { hosts, instances: arguments.instances, events: arguments.events };
-        rows.push(directly(&plan).await);
+        println!("{}", directly(&plan).await);
         if let Some(row) = aggregated::through_kube_apiserver(&plan).await {
-            rows.push(row);
+            println!("{row}");
         }
-    }
-    println!("{}", Measured::HEADING);
-    for row in rows {
-        println!("{row}");
     }
     ExitCode::SUCCESS
 }

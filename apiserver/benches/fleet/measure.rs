@@ -86,14 +86,14 @@ pub(crate) async fn measure(
 ) -> Measured {
     eprintln!("{} hosts, {way}", plan.hosts);
     let started = Instant::now();
-    wait_until_seen(plan, &client).await;
+    wait_until_seen(plan, child, &client).await;
     let seen = started.elapsed();
     let before = child.memory();
     let (busy, began) = (child.processor(), Instant::now());
     tokio::time::sleep(IDLE).await;
     let idle = (child.processor() - busy).as_secs_f64() / began.elapsed().as_secs_f64();
 
-    let events = events(plan, fleet, &client).await;
+    let events = events(plan, fleet, child, &client).await;
     let mut lists = Vec::new();
     let mut list_bytes = 0;
     for _ in 0..20 {
@@ -133,7 +133,9 @@ async fn ask(client: &Client, path: &str) -> (Duration, String) {
 }
 
 /// Every host is there with all of its instances, and Nova knows it.
-async fn wait_until_seen(plan: &Plan, client: &Client) {
+async fn wait_until_seen(plan: &Plan, child: &Child, client: &Client) {
+    let hosts = u32::try_from(plan.hosts).unwrap_or(u32::MAX);
+    let mut seen = 0;
     let limit = Instant::now() + SEEN_WITHIN;
     loop {
         let request = Request::get(PATH).body(Vec::new()).unwrap();
@@ -142,17 +144,23 @@ async fn wait_until_seen(plan: &Plan, client: &Client) {
             let whole = |seen: &&Seen| {
                 seen.status.instances.len() == plan.instances && seen.status.hypervisor_id.is_some()
             };
-            if list.items.iter().filter(whole).count() == plan.hosts {
+            seen = list.items.iter().filter(whole).count();
+            if seen == plan.hosts {
                 return;
             }
         }
-        assert!(Instant::now() < limit, "the fleet was not seen in time");
-        tokio::time::sleep(Duration::from_millis(50)).await;
+        assert!(
+            Instant::now() < limit,
+            "only {seen} hosts were seen in {SEEN_WITHIN:?}:\n{}",
+            child.log_end()
+        );
+        // Seldom for a large fleet: the list of it is megabytes, and asking shall not be what takes the time.
+        tokio::time::sleep(Duration::from_millis(50).max(Duration::from_millis(5) * hosts)).await;
     }
 }
 
 /// The time from a domain's stop or start on its host to the event at the client, again and again on other hosts.
-async fn events(plan: &Plan, fleet: &RunningFleet, client: &Client) -> Vec<Duration> {
+async fn events(plan: &Plan, fleet: &RunningFleet, child: &Child, client: &Client) -> Vec<Duration> {
     let list: List = client.request(Request::get(PATH).body(Vec::new()).unwrap()).await.unwrap();
     let version = list.metadata.resource_version;
     let request =
@@ -171,7 +179,11 @@ async fn events(plan: &Plan, fleet: &RunningFleet, client: &Client) -> Vec<Durat
         let wanted = (domain.to_string(), *runs);
         loop {
             let next = tokio::time::timeout(Duration::from_secs(30), watch.try_next());
-            let event = next.await.expect("the event did not come").unwrap().expect("the watch was ended");
+            let event = next
+                .await
+                .unwrap_or_else(|_| panic!("no event of {}:\n{}", host.name, child.log_end()))
+                .unwrap()
+                .expect("the watch was ended");
             let WatchEvent::Modified(seen) = event else { continue };
             let instances = seen.status.instances.into_iter().map(|found| (found.id, found.active));
             if seen.metadata.name == host.name && instances.into_iter().any(|found| found == wanted) {

@@ -36,8 +36,15 @@ impl Child {
     /// Ends the benchmark with the server's log when the server has ended.
     pub(crate) fn must_run(&mut self) {
         if let Some(status) = self.process.try_wait().unwrap() {
-            panic!("the server ended: {status}\n{}", std::fs::read_to_string(&self.log).unwrap_or_default());
+            panic!("the server ended: {status}\n{}", self.log_end());
         }
+    }
+
+    /// The last lines of its log.
+    pub(crate) fn log_end(&self) -> String {
+        let log = std::fs::read_to_string(&self.log).unwrap_or_default();
+        let lines: Vec<&str> = log.lines().rev().take(20).collect();
+        lines.into_iter().rev().collect::<Vec<_>>().join("\n")
     }
 
     /// Resident memory in MiB.

@@ -46,7 +46,7 @@ pub(super) async fn check(file: &Path, output: Output) -> Result<ExitCode, Failu
 async fn try_all(configuration: &Configuration) -> Vec<Row> {
     let (sender, mut receiver) = mpsc::channel(1024);
     let (tasks, end) = (TaskTracker::new(), CancellationToken::new());
-    let settings = Settings { refresh: configuration.refresh.clone() };
+    let settings = Settings::new(configuration.refresh.clone());
     let mut expected: BTreeMap<(String, &'static str), Option<Row>> = BTreeMap::new();
     let mut started = Vec::new();
     for host in configuration.hosts.known.keys() {

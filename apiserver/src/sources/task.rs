@@ -1,10 +1,12 @@
 //! What all source tasks share: settings, the pause between attempts, and sending reports.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use c5c3_api::SourceState;
 use jiff::Timestamp;
-use tokio::sync::oneshot;
+use tokio::sync::{Semaphore, oneshot};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::observation::Observation;
@@ -15,11 +17,50 @@ use crate::configuration::Refresh;
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(20);
 
-/// How source tasks behave.
+/// Connections that are made at the same time: a thousand hosts at once, after a start or a network that was away, would
+/// make each other miss their deadlines.
+const AT_A_TIME: usize = 32;
+/// Whoever has not answered by then does not hold up others any longer.
+const TURN: Duration = Duration::from_secs(1);
+
+/// How source tasks behave. Clones share the turns.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// Ages.
     pub refresh: Refresh,
+    turns: Arc<Semaphore>,
+}
+
+impl Settings {
+    /// Settings with turns of their own.
+    pub fn new(refresh: Refresh) -> Self {
+        Self { refresh, turns: Arc::new(Semaphore::new(AT_A_TIME)) }
+    }
+
+    /// Does costly work of a new connection when it is its turn.
+    pub async fn in_turn<T>(&self, work: impl Future<Output = T>) -> T {
+        // Never closed: an error would mean that nobody waits for turns any more.
+        let turn = self.turns.acquire().await;
+        let mut work = std::pin::pin!(work);
+        match tokio::time::timeout(TURN, &mut work).await {
+            Ok(done) => done,
+            Err(_) => {
+                drop(turn);
+                work.await
+            }
+        }
+    }
+
+    /// When counters are read again for the first time: not at the same moment for all hosts that were connected to at
+    /// the same moment.
+    pub fn first_refresh(&self) -> Instant {
+        Instant::now() + self.refresh.counters.duration().mul_f64(0.5 + fraction() / 2.0)
+    }
+}
+
+/// A number from 0 to 1 by chance.
+fn fraction() -> f64 {
+    f64::from(uuid::Uuid::new_v4().as_bytes().first().copied().unwrap_or(128)) / 255.0
 }
 
 /// Why a source cannot be heard.
@@ -104,8 +145,7 @@ impl Pause {
     /// Waits; `false` when the task was told to end. Requests to refresh are answered at once meanwhile: there is
     /// nothing newer to be had.
     pub async fn wait(&mut self, requests: &mut RefreshRequests, end: &CancellationToken) -> bool {
-        let jitter = f64::from(uuid::Uuid::new_v4().as_bytes().first().copied().unwrap_or(128)) / 510.0;
-        let until = tokio::time::Instant::now() + self.0.mul_f64(0.75 + jitter);
+        let until = Instant::now() + self.0.mul_f64(0.75 + fraction() / 2.0);
         self.0 = (self.0 * 2).min(LONGEST_PAUSE);
         loop {
             tokio::select! {
@@ -113,6 +153,37 @@ impl Pause {
                 () = end.cancelled() => return false,
                 Some(_) = requests.recv() => {}
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn whoever_does_not_answer_does_not_hold_up_others_for_longer_than_a_turn() {
+        let settings = Settings::new(Refresh::default());
+        let silent = (0..AT_A_TIME).map(|_| settings.in_turn(std::future::pending::<()>()));
+        let silent = futures::future::join_all(silent);
+        let began = Instant::now();
+        tokio::select! {
+            biased;
+            _ = silent => panic!("nobody answers"),
+            () = settings.in_turn(async {}) => {}
+        }
+        assert_eq!(began.elapsed(), TURN);
+    }
+
+    #[test]
+    fn refreshes_are_spread_over_half_of_their_interval() {
+        let refresh = Refresh::default();
+        let every = refresh.counters.duration();
+        let settings = Settings::new(refresh);
+        for _ in 0..100 {
+            let now = Instant::now();
+            let first = settings.first_refresh() - now;
+            assert!(first >= every / 2 && first < every + Duration::from_secs(1), "{first:?}");
         }
     }
 }

@@ -95,7 +95,7 @@ pub async fn start(configuration: Configuration, end: CancellationToken) -> Resu
         shelves: shelves.clone(),
         freshness: Arc::clone(&freshness),
         intents: Arc::clone(&intents),
-        settings: Settings { refresh: configuration.refresh.clone() },
+        settings: Settings::new(configuration.refresh.clone()),
         nodes,
         tasks: tasks.clone(),
         end: sources_end.clone(),
@@ -157,7 +157,7 @@ fn spawn_cloud(
     end: &CancellationToken,
 ) {
     if let Some(openstack) = &configuration.openstack {
-        let settings = Settings { refresh: configuration.refresh.clone() };
+        let settings = Settings::new(configuration.refresh.clone());
         let source = cloud::Source::new(openstack.clone(), settings, reports.clone());
         tasks.spawn(source.run(end.child_token()).instrument(tracing::info_span!("source", source = "nova")));
     }

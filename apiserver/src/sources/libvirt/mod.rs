@@ -64,7 +64,7 @@ impl Source {
         let mut options = OpenOptions::new(self.uri.clone());
         options.connect_timeout = self.settings.refresh.deadline.duration();
         options.call_timeout = self.settings.refresh.deadline.duration();
-        let (connection, events) = match Connection::open(&endpoint, options).await {
+        let (connection, events) = match self.settings.in_turn(Connection::open(&endpoint, options)).await {
             Ok(opened) => opened,
             Err(error) => return open_trouble(&error),
         };

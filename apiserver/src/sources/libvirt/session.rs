@@ -11,7 +11,7 @@ use libvirt_rpc::{
     CallError, CloseReason, Connection, DomainRef, Event, EventKind, Events, LifecycleEvent, ResumedDetail,
     StartedDetail, StoppedDetail, SuspendedDetail,
 };
-use tokio::time::{Instant, MissedTickBehavior, interval, interval_at};
+use tokio::time::{MissedTickBehavior, interval, interval_at};
 use uuid::Uuid;
 
 use super::{Source, domains, facts};
@@ -61,12 +61,12 @@ impl Session {
                 "daemon has no such events: read by refresh alone"
             );
         }
-        self.picture = facts::read(&self.connection).await?;
+        self.picture = source.settings.in_turn(facts::read(&self.connection)).await?;
         self.read_domains().await?;
         self.say(source).await;
 
         let every = source.settings.refresh.counters.duration();
-        let mut refresh = interval_at(Instant::now() + every, every);
+        let mut refresh = interval_at(source.settings.first_refresh(), every);
         refresh.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut jobs = interval(JOB_POLL);
         jobs.set_missed_tick_behavior(MissedTickBehavior::Delay);

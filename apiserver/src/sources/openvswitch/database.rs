@@ -7,7 +7,7 @@ use c5c3_api::SourceState;
 use ovs_client::Endpoint;
 use ovs_client::ovsdb::{Error, Options};
 use ovs_client::switch::{Bond, LinkState, Port, SwitchView};
-use tokio::time::{Instant, MissedTickBehavior, interval_at};
+use tokio::time::{MissedTickBehavior, interval_at};
 use tokio_util::sync::CancellationToken;
 
 use crate::sources::Settings;
@@ -68,7 +68,7 @@ impl Source {
         let deadline = self.settings.refresh.deadline.duration();
         let options =
             Options { connect_deadline: deadline, request_deadline: deadline, ..Options::default() };
-        let view = match SwitchView::open(&endpoint, &options).await {
+        let view = match self.settings.in_turn(SwitchView::open(&endpoint, &options)).await {
             Ok(view) => view,
             Err(error) => return trouble(&error),
         };
@@ -85,7 +85,7 @@ impl Source {
         requests: &mut RefreshRequests,
     ) -> Result<std::convert::Infallible, Error> {
         let every = self.settings.refresh.counters.duration();
-        let mut refresh = interval_at(Instant::now() + every, every);
+        let mut refresh = interval_at(self.settings.first_refresh(), every);
         refresh.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut asked = Vec::new();
         let mut bonds = bond_links(&view.switch());

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::future::Future;
 
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::time::{MissedTickBehavior, interval_at};
 use tokio_util::sync::CancellationToken;
 
 use crate::sources::Settings;
@@ -35,8 +35,9 @@ async fn poll_on<T, Asked>(
 where
     Asked: Future<Output = Result<T, Trouble>>,
 {
-    let mut refresh = interval(settings.refresh.counters.duration());
+    let mut refresh = interval_at(settings.first_refresh(), settings.refresh.counters.duration());
     refresh.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    tell(&mut voice, settings.in_turn(ask()).await).await;
     loop {
         let asked = tokio::select! {
             _ = refresh.tick() => Vec::new(),
@@ -45,10 +46,14 @@ where
                 with_waiting(request, &mut requests)
             }
         };
-        match ask().await {
-            Ok(value) => voice.say(value).await,
-            Err(trouble) => voice.fail(trouble).await,
-        }
+        tell(&mut voice, ask().await).await;
         voice.answer(asked).await;
+    }
+}
+
+async fn tell<T>(voice: &mut Voice<T>, answer: Result<T, Trouble>) {
+    match answer {
+        Ok(value) => voice.say(value).await,
+        Err(trouble) => voice.fail(trouble).await,
     }
 }

@@ -10,6 +10,7 @@ use uuid::Uuid;
 use super::publication::{Publication, Resource, Urgency};
 use super::shown::{ShownMigration, remembered, remembered_switch};
 use super::state::Inventory;
+use super::touched::Touch;
 use crate::merge::{self, Digests, MigrationEnd};
 
 /// How a publication is judged.
@@ -24,22 +25,30 @@ pub(super) enum Pace {
 impl Inventory {
     /// What the world shall see after all that was taken since the last call.
     pub fn publications(&mut self, now: Timestamp) -> Vec<Publication> {
-        let touched = std::mem::take(&mut self.touched);
         let mut list = Vec::new();
-        for name in &touched.gone {
-            list.extend(self.withdraw_host(name));
+        while self.has_news() {
+            list.extend(self.next_publications(usize::MAX, now));
         }
-        for name in &touched.hypervisors {
-            list.extend(self.hypervisor_object(name, Pace::Meaning, now));
-        }
-        for name in &touched.switches {
-            list.extend(self.switch_object(name, Pace::Meaning, now));
-        }
-        for name in &touched.evictions {
-            list.extend(self.eviction_object(name, now));
-        }
-        for uuid in touched.migrations {
-            list.extend(self.migration_object(uuid, now));
+        list
+    }
+
+    /// Whether there is something to publish.
+    pub fn has_news(&self) -> bool {
+        !self.touched.is_empty()
+    }
+
+    /// Some of what the world shall see: of that many objects at most, so that nobody has to wait for all of them.
+    pub fn next_publications(&mut self, objects: usize, now: Timestamp) -> Vec<Publication> {
+        let mut list = Vec::new();
+        for _ in 0..objects {
+            let Some(next) = self.touched.pop() else { break };
+            match next {
+                Touch::Gone(name) => list.extend(self.withdraw_host(&name)),
+                Touch::Hypervisor(name) => list.extend(self.hypervisor_object(&name, Pace::Meaning, now)),
+                Touch::Switch(name) => list.extend(self.switch_object(&name, Pace::Meaning, now)),
+                Touch::Eviction(name) => list.extend(self.eviction_object(&name, now)),
+                Touch::Migration(uuid) => list.extend(self.migration_object(uuid, now)),
+            }
         }
         list
     }

@@ -26,6 +26,9 @@ use c5c3_api::SourceState;
 /// Reports taken before what follows from them is published.
 const BATCH: usize = 256;
 
+/// Objects computed before other tasks get a turn.
+const OBJECTS: usize = 8;
+
 /// Kind under which the store keeps since when a configured host exists.
 const HOST: &str = "Host";
 
@@ -74,7 +77,7 @@ impl Follower {
     pub async fn run(mut self, mut reports: mpsc::Receiver<Report>) -> Result<(), IntentError> {
         let mut intents = self.parts.intents.changes();
         self.load().await?;
-        self.publish();
+        self.publish().await;
         if self.parts.nodes.is_none() {
             self.complete();
         }
@@ -91,7 +94,7 @@ impl Follower {
                 () = end.cancelled() => return Ok(()),
                 Some(Some(change)) = node_change => self.take_node(change).await,
                 change = intents.recv() => self.take_intent_change(change, &mut intents).await,
-                _ = tick.tick() => self.slow_tick(),
+                _ = tick.tick() => self.slow_tick().await,
                 taken = reports.recv_many(&mut batch, BATCH) => {
                     if taken == 0 {
                         return Ok(());
@@ -105,7 +108,7 @@ impl Follower {
                     }
                 }
             }
-            self.publish();
+            self.publish().await;
             for waiting in asked.drain(..) {
                 // Whoever asked may have given up.
                 let _ = waiting.send(());
@@ -174,7 +177,7 @@ impl Follower {
                     }
                 }
                 self.inventory.nodes_complete();
-                self.publish();
+                self.publish().await;
                 self.complete();
             }
             NodeChange::Silent { message } => {
@@ -277,13 +280,18 @@ impl Follower {
         self.running.insert(name.to_owned(), started);
     }
 
-    fn publish(&mut self) {
-        let publications = self.inventory.publications(Timestamp::now());
-        self.put(publications);
+    /// Publishes all that is new, a few objects at a time. Computing them is work without a pause, and what this task
+    /// has woken waits in its worker's own slot, where nobody else can take it: it has to let it run.
+    async fn publish(&mut self) {
+        while self.inventory.has_news() {
+            let publications = self.inventory.next_publications(OBJECTS, Timestamp::now());
+            self.put(publications);
+            tokio::task::yield_now().await;
+        }
     }
 
     /// Withdraws what is over, and makes counters known that moved, of a share of the hosts each second, so that they do not all come at once.
-    fn slow_tick(&mut self) {
+    async fn slow_tick(&mut self) {
         let now = Timestamp::now();
         let share = self.parts.settings.refresh.slow_tick.duration().as_secs().max(1);
         let turn = u64::try_from(now.as_second()).unwrap_or_default() % share;
@@ -296,6 +304,7 @@ impl Follower {
         for name in names {
             let publications = self.inventory.slow_publications(&name, now);
             self.put(publications);
+            tokio::task::yield_now().await;
         }
         self.parts.metrics.sources.clear();
         for ((source, state), hosts) in self.inventory.source_states() {

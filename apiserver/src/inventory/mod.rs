@@ -17,6 +17,7 @@ mod metrics;
 mod publication;
 mod shown;
 mod state;
+mod touched;
 
 #[cfg(test)]
 mod tests;

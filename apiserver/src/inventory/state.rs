@@ -10,6 +10,7 @@ use uuid::Uuid;
 
 use super::entry::HostEntry;
 use super::shown::Shown;
+use super::touched::Touched;
 use crate::configuration::{HostRules, Namespaces, Reach};
 use crate::intent::IntentRecord;
 use crate::merge::{CloudView, HostView, Incarnation};
@@ -46,16 +47,6 @@ pub struct Inventory {
     pub(super) active: BTreeMap<Uuid, BTreeSet<String>>,
     /// Not all Nodes have been heard yet: a host without one may still turn out to have one.
     awaiting_nodes: bool,
-}
-
-/// Objects to compute again.
-#[derive(Debug, Default)]
-pub(super) struct Touched {
-    pub(super) hypervisors: BTreeSet<String>,
-    pub(super) switches: BTreeSet<String>,
-    pub(super) evictions: BTreeSet<String>,
-    pub(super) migrations: BTreeSet<Uuid>,
-    pub(super) gone: BTreeSet<String>,
 }
 
 impl Inventory {

@@ -118,6 +118,23 @@ fn a_host_appears_at_once_and_is_withdrawn_when_nobody_wants_it() {
 }
 
 #[test]
+fn many_objects_are_published_a_few_at_a_time_and_each_once() {
+    let mut inventory = inventory(false);
+    for number in 0..10 {
+        inventory.add_host(&format!("host-{number}"), incarnation("x"));
+    }
+    let mut slices = Vec::new();
+    while inventory.has_news() {
+        slices.push(changes(&inventory.next_publications(8, at(1_000))));
+    }
+    assert_eq!(slices.iter().map(Vec::len).collect::<Vec<_>>(), [8, 8, 4]);
+    let mut all: Vec<_> = slices.into_iter().flatten().collect();
+    all.sort();
+    all.dedup();
+    assert_eq!(all.len(), 20);
+}
+
+#[test]
 fn another_incarnation_is_another_object() {
     let mut inventory = inventory(false);
     let mut uid = |of: &str| {

@@ -47,6 +47,9 @@ fn token_files_since(moment: SystemTime) -> Vec<std::path::PathBuf> {
 async fn no_secret_is_logged_shown_or_stored() {
     let began = SystemTime::now();
     let captured = Captured::default();
+    // With one subscriber alive, tracing takes the word of whichever thread meets an event first, and the other tests'
+    // threads have none: the event would be off for good. With two it asks both.
+    let _second = tracing::Dispatch::new(tracing::subscriber::NoSubscriber::default());
     let subscriber = tracing_subscriber::fmt()
         .with_max_level(tracing::Level::TRACE)
         .with_writer(captured.clone())

@@ -36,10 +36,18 @@ impl Server {
     /// # Errors
     /// When it cannot be built or started, ends, or does not become ready.
     pub fn start(rig: &Rig) -> Result<Self> {
+        Self::start_as(rig, |port| configuration(rig, port))
+    }
+
+    /// Starts a server with another configuration, which is told its port, and waits until it is ready.
+    ///
+    /// # Errors
+    /// When it cannot be built or started, ends, or does not become ready.
+    pub fn start_as(rig: &Rig, configure: impl FnOnce(u16) -> String) -> Result<Self> {
         let folder = TempDir::new()?;
         // Free now; if somebody takes it before the server does, the server says so and ends.
         let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
-        fs::write(folder.path().join("server.yaml"), configuration(rig, port))?;
+        fs::write(folder.path().join("server.yaml"), configure(port))?;
         let child = spawn(folder.path())?;
         let mut server = Self { folder, port, child };
         server.until_ready(rig)?;
@@ -79,6 +87,16 @@ impl Server {
     /// When the process is gone.
     pub fn terminate(&self) -> Result<()> {
         run(&mut command("kill", &["-TERM", &self.pid().to_string()]), END)?.success().map(drop)
+    }
+
+    /// Ends it as a machine that loses power would, and waits for that.
+    ///
+    /// # Errors
+    /// When the process is gone.
+    pub fn kill(&mut self) -> Result<()> {
+        self.child.kill()?;
+        self.child.wait()?;
+        Ok(())
     }
 
     /// Waits for its end.

@@ -1,0 +1,7 @@
+//! Clients that nobody here wrote, against two replicas of the product behind a real kube-apiserver.
+//!
+//! Without a rig (`tests/rig/up kube`, then the variables it writes) these tests say that they are skipped.
+
+#![expect(clippy::indexing_slicing, reason = "of JSON values, where a field that is absent reads as null")]
+
+mod turns;

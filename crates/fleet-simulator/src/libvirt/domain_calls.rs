@@ -9,7 +9,7 @@ use super::failure::Failure;
 use super::host_calls::read;
 use super::session::Client;
 use super::{documents, jobs, stats};
-use crate::model::{Domain, DomainState, Host, HostChange, lifecycle};
+use crate::model::{Domain, DomainState, Fault, Host, HostChange, lifecycle};
 
 /// Most domains in one list.
 const DOMAINS_MAX: usize = 16_384;
@@ -44,6 +44,17 @@ fn is_change(procedure: Procedure) -> bool {
     )
 }
 
+/// Calls that have to wait for the job of another.
+fn needs_lock(procedure: Procedure) -> bool {
+    matches!(
+        procedure,
+        Procedure::DomainGetInfo
+            | Procedure::DomainDestroy
+            | Procedure::DomainSuspend
+            | Procedure::DomainResume
+    )
+}
+
 /// Carries out a call that [`is_known`].
 pub(super) fn carry_out(
     host: &Host,
@@ -53,6 +64,9 @@ pub(super) fn carry_out(
 ) -> Result<Vec<u8>, Failure> {
     if client.read_only && is_change(procedure) {
         return Err(Failure::ReadOnly(procedure));
+    }
+    if needs_lock(procedure) && host.read(|state| state.faults.libvirt == Fault::JobLock) {
+        return Err(Failure::JobLocked);
     }
     match procedure {
         Procedure::ConnectListAllDomains => list(host, arguments),

@@ -38,6 +38,8 @@ pub(super) enum Failure {
     Invalid(&'static str),
     /// Numbers of a migration are asked of its target.
     StatsOfTarget,
+    /// A job of another holds the domain's lock.
+    JobLocked,
     /// A domain of that UUID or name is there.
     AlreadyExists(String),
     /// XML that is no domain.
@@ -70,6 +72,7 @@ impl Failure {
             Self::NoDomain(_) | Self::NoDomainNamed(_) => (42, FROM_QEMU),
             Self::Invalid(_) => (55, FROM_QEMU),
             Self::StatsOfTarget => (84, FROM_QEMU),
+            Self::JobLocked => (68, FROM_QEMU),
             Self::AlreadyExists(_) => (9, FROM_QEMU),
             Self::BadXml(_) => (27, FROM_QEMU),
         }
@@ -96,6 +99,9 @@ impl Failure {
                 "Operation not supported: migration statistics are available only on the source host"
                     .to_owned()
             }
+            Self::JobLocked => "Timed out during operation: cannot acquire state change lock (held by \
+                                monitor=remoteDispatchDomainMigratePerform3Params)"
+                .to_owned(),
             Self::AlreadyExists(name) => format!("operation failed: domain '{name}' already exists"),
             Self::BadXml(why) => format!("XML error: {why}"),
             Self::UnknownEvent(kind) => format!("internal error: unsupported event ID {kind}"),

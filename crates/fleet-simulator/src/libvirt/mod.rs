@@ -23,6 +23,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use listener::Listener;
+use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
 use crate::model::{Fault, Host};
@@ -49,6 +50,13 @@ pub async fn serve(host: Arc<Host>, listener: impl Into<Listener>) {
             },
             Some(_ended) = sessions.join_next() => {}
         }
+    }
+}
+
+/// Serves one connection to `host`, for as long as the returned future is polled.
+pub async fn serve_connection(host: Arc<Host>, stream: TcpStream) {
+    if !is_refusing(&host) {
+        session::run(host, Box::new(stream)).await;
     }
 }
 

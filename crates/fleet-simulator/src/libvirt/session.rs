@@ -164,7 +164,7 @@ impl Session {
     async fn send(&mut self, header: &Header, payload: &[u8]) -> io::Result<()> {
         let frame = encode_frame(header, payload).map_err(io::Error::other)?;
         let (bytes, then_drop) = match self.fault() {
-            Fault::None => (frame.as_slice(), false),
+            Fault::None | Fault::JobLock => (frame.as_slice(), false),
             Fault::Stall => return Ok(()),
             Fault::HalfFrame => {
                 self.host.set_faults(|faults| faults.libvirt = Fault::None);

@@ -7,13 +7,15 @@ use uuid::Uuid;
 use super::domain_calls::{cpu_time_ns, domain_ref};
 use super::failure::Failure;
 use super::host_calls::read;
-use crate::model::{Domain, Host, HostState, Interface};
+use crate::model::{Domain, Fault, Host, HostState, Interface};
 
 const DOMAINS_MAX: usize = 16_384;
 const PARAMS_MAX: usize = 262_144;
 /// `VIR_CONNECT_GET_ALL_DOMAINS_STATS_ACTIVE` and `…_INACTIVE`.
 const ACTIVE: u32 = 1;
 const INACTIVE: u32 = 2;
+/// `VIR_CONNECT_GET_ALL_DOMAINS_STATS_NOWAIT`.
+const NOWAIT: u32 = 0x2000_0000;
 
 type Params = Vec<(String, TypedValue)>;
 type Record = (DomainRef, List<(String, TypedValue), PARAMS_MAX>);
@@ -21,10 +23,18 @@ type Record = (DomainRef, List<(String, TypedValue), PARAMS_MAX>);
 /// Answers `connect_get_all_domain_stats`.
 pub(super) fn all(host: &Host, arguments: &[u8]) -> Result<Vec<u8>, Failure> {
     let (List(wanted), groups, flags): (List<DomainRef, DOMAINS_MAX>, u32, u32) = read(arguments)?;
+    let locked = host.read(|state| state.faults.libvirt == Fault::JobLock);
+    if locked && flags & NOWAIT == 0 {
+        return Err(Failure::JobLocked);
+    }
+    // What is known without the lock.
+    let groups_of = |domain: &Domain| {
+        if locked && domain.state.is_active() { StatsGroups::STATE.0 } else { groups }
+    };
     let records: Vec<Record> = host.read(|state| {
         let named = |uuid: Uuid| wanted.is_empty() || wanted.iter().any(|domain| domain.uuid == uuid);
         let domains = state.domains.values().filter(|domain| named(domain.uuid) && passes(domain, flags));
-        domains.map(|domain| (domain_ref(domain), List(params(state, domain, groups)))).collect()
+        domains.map(|domain| (domain_ref(domain), List(params(state, domain, groups_of(domain))))).collect()
     });
     if records.len() > DOMAINS_MAX {
         return Err(Failure::ReplyTooLarge);

@@ -1,5 +1,7 @@
 //! Scripted faults: what a protocol server does instead of behaving.
 
+use std::str::FromStr;
+
 /// How one server of one host (or the cloud) misbehaves from now on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Fault {
@@ -12,6 +14,9 @@ pub enum Fault {
     Stall,
     /// Half of the next frame is sent, then the connection is dropped; afterwards like [`Fault::None`].
     HalfFrame,
+    /// libvirtd: a job holds the lock of every active domain. What needs the lock is refused as libvirtd does after 30 s,
+    /// though at once; bulk statistics that do not wait have the state alone. Other servers behave.
+    JobLock,
     /// HTTP servers answer 503; other servers treat it like [`Fault::Refuse`].
     Unavailable,
 }
@@ -27,4 +32,25 @@ pub struct Faults {
     pub openflow: Fault,
     /// unixctl sockets.
     pub unixctl: Fault,
+}
+
+/// Not the name of a fault.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a fault is one of none, refuse, stall, half-frame, job-lock, unavailable")]
+pub struct NotAFault;
+
+impl FromStr for Fault {
+    type Err = NotAFault;
+
+    fn from_str(name: &str) -> Result<Self, NotAFault> {
+        Ok(match name {
+            "none" => Self::None,
+            "refuse" => Self::Refuse,
+            "stall" => Self::Stall,
+            "half-frame" => Self::HalfFrame,
+            "job-lock" => Self::JobLock,
+            "unavailable" => Self::Unavailable,
+            _ => return Err(NotAFault),
+        })
+    }
 }

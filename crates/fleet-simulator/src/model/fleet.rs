@@ -25,6 +25,10 @@ pub struct FleetOptions {
     pub prefix: String,
     /// Availability zones that hosts are spread over.
     pub zones: Vec<String>,
+    /// Another number makes other instances: other UUIDs and sizes.
+    pub seed: u64,
+    /// Instances of a host that have a port on its switch.
+    pub plugged: usize,
 }
 
 impl Default for FleetOptions {
@@ -34,6 +38,8 @@ impl Default for FleetOptions {
             instances: 3,
             prefix: "host".to_owned(),
             zones: vec!["zone-a".to_owned(), "zone-b".to_owned()],
+            seed: 0,
+            plugged: usize::MAX,
         }
     }
 }
@@ -106,11 +112,11 @@ fn host(index: usize, name: &str, names: &[String], options: &FleetOptions) -> H
     let ip = address(index);
     let domains: BTreeMap<Uuid, Domain> = (0..options.instances)
         .map(|number| {
-            let domain = domain(index * options.instances + number + 1, number);
+            let domain = domain(index * options.instances + number + 1, number, options.seed);
             (domain.uuid, domain)
         })
         .collect();
-    let switch = switch(name, &ip, names, domains.values());
+    let switch = switch(name, &ip, names, domains.values().take(options.plugged));
     let hardware = Hardware {
         arch: "x86_64".to_owned(),
         cpus: 64,
@@ -124,6 +130,7 @@ fn host(index: usize, name: &str, names: &[String], options: &FleetOptions) -> H
         ip,
     };
     let next_domain_id = i32::try_from(options.instances).unwrap_or(i32::MAX - 1) + 1;
+    let switch = Arc::new(switch);
     let state = HostState { hardware, domains, next_domain_id, switch, faults: Faults::default() };
     Host::new(name, uuid(&format!("host/{name}")), state)
 }
@@ -134,9 +141,15 @@ fn address(index: usize) -> String {
     format!("10.{}.{}.{}", 100 + number / 65_536, number / 256 % 256, number % 256)
 }
 
-fn domain(number: usize, position: usize) -> Domain {
-    let uuid = uuid(&format!("server/{number}"));
-    let size = [2_u64, 4, 8].get(position % 3).copied().unwrap_or(2);
+fn domain(number: usize, position: usize, seed: u64) -> Domain {
+    let (uuid, turn) = match seed {
+        0 => (uuid(&format!("server/{number}")), position),
+        seed => {
+            let uuid = uuid(&format!("server/{seed}/{number}"));
+            (uuid, usize::from(uuid.as_bytes().first().copied().unwrap_or_default()))
+        }
+    };
+    let size = [2_u64, 4, 8].get(turn % 3).copied().unwrap_or(2);
     let memory_kib = size * 1024 * 1024;
     let mut domain = Domain {
         uuid,

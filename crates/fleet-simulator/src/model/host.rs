@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::broadcast;
 use uuid::Uuid;
@@ -32,8 +32,8 @@ pub struct HostState {
     pub domains: BTreeMap<Uuid, Domain>,
     /// Next run-time id of a domain.
     pub next_domain_id: i32,
-    /// Its virtual switch.
-    pub switch: Switch,
+    /// Its virtual switch. Sessions keep what they have told of; a change copies it.
+    pub switch: Arc<Switch>,
     /// How its servers misbehave.
     pub faults: Faults,
 }

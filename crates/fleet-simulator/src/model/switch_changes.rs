@@ -2,6 +2,8 @@
 //!
 //! Each says [`HostChange::Switch`], so that monitors tell their clients; a change that changes nothing says nothing.
 
+use std::sync::Arc;
+
 use uuid::Uuid;
 
 use super::fleet::tap;
@@ -14,7 +16,7 @@ impl Host {
     /// Changes the switch; subscribers hear of it when `alter` says true.
     pub fn change_switch(&self, alter: impl FnOnce(&mut Switch) -> bool) -> bool {
         self.change(|state, happened| {
-            let changed = alter(&mut state.switch);
+            let changed = alter(Arc::make_mut(&mut state.switch));
             if changed {
                 happened.push(HostChange::Switch);
             }
@@ -51,7 +53,9 @@ impl Host {
             let Some(domain) = state.domains.get(&domain) else { return false };
             let ofport = state.switch.next_ofport("br-int");
             let port = tap(&self.name, domain, usize::try_from(ofport).unwrap_or(1));
-            let Some(bridge) = state.switch.bridges.iter_mut().find(|bridge| bridge.name == "br-int") else {
+            let Some(bridge) =
+                Arc::make_mut(&mut state.switch).bridges.iter_mut().find(|bridge| bridge.name == "br-int")
+            else {
                 return false;
             };
             if bridge.ports.iter().any(|other| other.uuid == port.uuid) {
@@ -79,7 +83,9 @@ impl Host {
     /// Sets how many flows a table of a bridge holds. OVSDB knows nothing of flows, so nobody is told.
     pub fn set_flows(&self, bridge: &str, table: u8, flows: u32) -> bool {
         self.change(|state, _| {
-            let Some(bridge) = state.switch.bridges.iter_mut().find(|other| other.name == bridge) else {
+            let Some(bridge) =
+                Arc::make_mut(&mut state.switch).bridges.iter_mut().find(|other| other.name == bridge)
+            else {
                 return false;
             };
             let before =
@@ -91,7 +97,8 @@ impl Host {
     /// Adds traffic to an interface: each of its counters that is named here grows.
     pub fn count(&self, interface: &str, counters: &[(&str, i64)]) {
         self.change(|state, _| {
-            let interfaces = state.switch.interfaces_mut().filter(|other| other.name == interface);
+            let interfaces =
+                Arc::make_mut(&mut state.switch).interfaces_mut().filter(|other| other.name == interface);
             for statistics in interfaces.map(|interface| &mut interface.statistics) {
                 for (name, more) in counters {
                     *statistics.entry((*name).to_owned()).or_default() += more;

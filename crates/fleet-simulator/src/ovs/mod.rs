@@ -24,7 +24,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tokio::net::{TcpListener, UnixListener};
+use tokio::net::{TcpListener, TcpStream, UnixListener};
 use tokio::sync::broadcast::{self, error::RecvError};
 use tokio::task::AbortHandle;
 
@@ -51,6 +51,11 @@ impl Drop for Servers {
 pub fn serve_ovsdb(host: Arc<Host>, listener: TcpListener) -> Servers {
     let task = tokio::spawn(ovsdb::serve_all(host, Listener::Tcp(listener)));
     Servers { tasks: vec![task.abort_handle()] }
+}
+
+/// Serves one connection to the host's database, for as long as the returned future is polled.
+pub async fn serve_ovsdb_connection(host: Arc<Host>, stream: TcpStream) {
+    ovsdb::serve_connection(host, stream).await;
 }
 
 /// Serves everything that a host offers on local sockets, in `run/openvswitch` and `run/ovn`.

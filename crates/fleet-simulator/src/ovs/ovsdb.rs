@@ -10,15 +10,16 @@ use std::time::Duration;
 
 use bytes::BytesMut;
 use serde_json::{Map, Value as Json, json};
+use tokio::net::TcpStream;
 use tokio::sync::broadcast;
 use tokio::time::{Instant, sleep_until};
 
-use crate::model::{Host, HostChange};
+use crate::model::{Host, HostChange, Switch};
 
 use super::changes_ended;
 use super::rows::{Row, Tables, server_tables, switch_tables};
 use super::schema;
-use super::serve::{Listener, Protocol, Wire, next_json, serve};
+use super::serve::{Listener, Protocol, Wire, next_json, serve, serve_database};
 use super::transact::transact;
 
 /// After this much silence a TCP client is probed; after twice as much it is dropped.
@@ -27,6 +28,11 @@ const PROBE: Duration = Duration::from_secs(5);
 /// Serves every connection of a listener.
 pub(super) async fn serve_all(host: Arc<Host>, listener: Listener) {
     serve(host, listener, Protocol::Ovsdb, session).await;
+}
+
+/// Serves one TCP connection.
+pub(super) async fn serve_connection(host: Arc<Host>, stream: TcpStream) {
+    serve_database(host, stream, session).await;
 }
 
 /// Errors as the real server words them: an object or a bare string.
@@ -38,7 +44,8 @@ struct Session {
     host: Arc<Host>,
     wire: Wire,
     monitors: Vec<Monitor>,
-    seen: Tables,
+    /// The switch as the client has been told of it.
+    seen: Arc<Switch>,
 }
 
 struct Monitor {
@@ -61,7 +68,7 @@ enum Outcome {
 
 async fn session(host: Arc<Host>, wire: Wire) -> io::Result<()> {
     let changes = host.subscribe();
-    let seen = host.read(|state| switch_tables(&state.switch));
+    let seen = host.read(|state| Arc::clone(&state.switch));
     Session { host, wire, monitors: Vec::new(), seen }.run(changes).await
 }
 
@@ -173,7 +180,7 @@ impl Session {
             "_Server" => monitor.difference(&Tables::new(), &server_tables(), true),
             _ => {
                 // Whatever changed since the last update belongs to the other monitors still; so compare with what was seen.
-                monitor.difference(&Tables::new(), &self.seen, true)
+                monitor.difference(&Tables::new(), &switch_tables(&self.seen), true)
             }
         };
         self.monitors.push(monitor);
@@ -187,9 +194,13 @@ impl Session {
     }
 
     async fn tell_changes(&mut self) -> io::Result<()> {
-        let now = self.host.read(|state| switch_tables(&state.switch));
+        let now = self.host.read(|state| Arc::clone(&state.switch));
+        if Arc::ptr_eq(&now, &self.seen) {
+            return Ok(());
+        }
+        let (before, after) = (switch_tables(&self.seen), switch_tables(&now));
         for monitor in &self.monitors {
-            let changes = monitor.difference(&self.seen, &now, false);
+            let changes = monitor.difference(&before, &after, false);
             if !changes.is_empty() {
                 let update = json!({ "id": null, "method": "update", "params": [monitor.id, changes] });
                 self.wire.send(update.to_string().as_bytes()).await?;

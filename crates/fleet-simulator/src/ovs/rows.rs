@@ -40,6 +40,15 @@ pub(super) fn switch_tables(switch: &Switch) -> Tables {
     tables
 }
 
+/// Identity and counters of every interface.
+pub(super) fn counter_rows(switch: &Switch) -> Vec<Row> {
+    let row = |interface: &Interface| {
+        let identity = ("_uuid".to_owned(), json!(["uuid", interface.uuid.to_string()]));
+        Row::from_iter([identity, ("statistics".to_owned(), counters(&interface.statistics))])
+    };
+    switch.ports().flat_map(|port| &port.interfaces).map(row).collect()
+}
+
 /// All rows of `_Server`.
 pub(super) fn server_tables() -> Tables {
     let database = |(number, name): (u128, &str)| {

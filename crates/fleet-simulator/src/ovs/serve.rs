@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use bytes::BytesMut;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::net::{TcpListener, UnixListener};
+use tokio::net::{TcpListener, TcpStream, UnixListener};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::task::JoinSet;
 
@@ -86,17 +86,32 @@ pub(super) async fn serve<F>(
         };
         let wire = Wire { stream, host: Arc::clone(&host), protocol, is_tcp };
         let work = session(Arc::clone(&host), wire);
-        let host = Arc::clone(&host);
-        sessions.spawn(async move {
-            tokio::select! {
-                () = refused(&host, protocol) => {}
-                ended = work => {
-                    if let Err(error) = ended {
-                        tracing::debug!(host = %host.name, %error, "connection to a simulated switch ended");
-                    }
-                }
+        sessions.spawn(serve_one(Arc::clone(&host), protocol, work));
+    }
+}
+
+/// Serves a TCP connection to the database of a host, until either side has had enough.
+pub(super) async fn serve_database<F>(
+    host: Arc<Host>,
+    stream: TcpStream,
+    session: impl FnOnce(Arc<Host>, Wire) -> F,
+) where
+    F: Future<Output = io::Result<()>>,
+{
+    let wire =
+        Wire { stream: Box::new(stream), host: Arc::clone(&host), protocol: Protocol::Ovsdb, is_tcp: true };
+    let work = session(Arc::clone(&host), wire);
+    serve_one(host, Protocol::Ovsdb, work).await;
+}
+
+async fn serve_one(host: Arc<Host>, protocol: Protocol, work: impl Future<Output = io::Result<()>>) {
+    tokio::select! {
+        () = refused(&host, protocol) => {}
+        ended = work => {
+            if let Err(error) = ended {
+                tracing::debug!(host = %host.name, %error, "connection to a simulated switch ended");
             }
-        });
+        }
     }
 }
 
@@ -126,7 +141,7 @@ impl Wire {
             now
         });
         match fault {
-            Fault::None => {
+            Fault::None | Fault::JobLock => {
                 self.stream.write_all(frame).await?;
                 self.stream.flush().await
             }

@@ -1,125 +1,85 @@
 //! Intent: what people want, small and stored. Everything else an object shows is computed.
 //!
-//! One trait; a write is acknowledged after it is durable and only if nobody wrote in between. The embedded file is
-//! the store of a standalone server and of the demo; a store on a custom resource of the hosting cluster serves the
-//! same trait to several replicas.
+//! ```text
+//!  write path ── put / remove (compare and swap) ──► IntentStore ── changes ──► inventory ──► published objects
+//! ```
+//!
+//! One trait; a write is acknowledged after it is durable and only if nobody wrote in between. The store does not know
+//! what a record means. The embedded file is the store of a standalone server and of the demo; the custom resource of the
+//! hosting cluster serves the same trait to several replicas.
 
 mod embedded;
+mod error;
+mod key;
 mod record;
 
 use std::fmt;
 
 use futures::future::BoxFuture;
-use thiserror::Error;
+use serde_json::Value;
 use tokio::sync::broadcast;
 
-pub use self::embedded::EmbeddedStore;
-pub use self::record::{IntentKey, IntentRecord, Wish};
+pub use self::embedded::{EmbeddedStore, read_only};
+pub use self::error::{IntentError, Trouble};
+pub use self::key::IntentKey;
+pub use self::record::{IntentRecord, StoreVersion, declaration, identity};
 
-/// Something in the store changed: read it again.
-pub type IntentChanges = broadcast::Receiver<IntentKey>;
+/// One write, as everybody who follows the store hears of it, in the order of the writes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct IntentChange {
+    /// Which record.
+    pub key: IntentKey,
+    /// What is stored now; `None`: nothing any more.
+    pub record: Option<IntentRecord>,
+    /// The number of this write. All writes with smaller numbers have been told before.
+    pub revision: u64,
+}
+
+/// Changes from the moment of the call. A receiver that lagged has to take a [`IntentSnapshot`] again.
+pub type IntentChanges = broadcast::Receiver<IntentChange>;
+
+/// All that is stored at one moment.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct IntentSnapshot {
+    /// All records, by kind, namespace and name.
+    pub records: Vec<IntentRecord>,
+    /// The last write that is in it. Changes up to this one are old.
+    pub through: u64,
+}
 
 /// Where intent lives.
 pub trait IntentStore: fmt::Debug + Send + Sync {
-    /// The record of that key, if there is one.
+    /// The record of that key as it is now, if there is one.
     fn get<'a>(&'a self, key: &'a IntentKey) -> BoxFuture<'a, Result<Option<IntentRecord>, IntentError>>;
 
-    /// All records of a kind, in the order of their names.
-    fn list<'a>(&'a self, kind: &'a str) -> BoxFuture<'a, Result<Vec<IntentRecord>, IntentError>>;
+    /// All records at one moment.
+    fn snapshot(&self) -> BoxFuture<'_, Result<IntentSnapshot, IntentError>>;
 
-    /// Stores a wish if the record still has the version `expected`; `None` expects that there is no record.
-    /// The generation grows when, and only when, the spec differs.
+    /// Stores an object if the record still has the version `expected`; `None` expects that there is no record. It is
+    /// durable when this returns.
     fn put<'a>(
         &'a self,
         key: &'a IntentKey,
-        expected: Option<u64>,
-        wish: Wish,
+        expected: Option<&'a StoreVersion>,
+        object: Value,
     ) -> BoxFuture<'a, Result<IntentRecord, IntentError>>;
 
     /// Removes the record if it still has the version `expected`, and returns it.
     fn remove<'a>(
         &'a self,
         key: &'a IntentKey,
-        expected: u64,
+        expected: &'a StoreVersion,
     ) -> BoxFuture<'a, Result<IntentRecord, IntentError>>;
 
-    /// Keys that change from now on. A receiver that lagged has to list again.
+    /// Writes from now on.
     fn changes(&self) -> IntentChanges;
-}
 
-/// Why the store did not do what it was asked.
-#[derive(Debug, Error)]
-pub enum IntentError {
-    /// Somebody else wrote, or removed, in between.
-    #[error("{key} was changed by someone else: version {expected} was expected, the store has {found}")]
-    Conflict {
-        /// The record.
-        key: IntentKey,
-        /// What the writer had read (`none` for no record).
-        expected: Version,
-        /// What is stored (`none` for no record).
-        found: Version,
-    },
-    /// The store's file could not be opened.
-    #[error("cannot open the intent store {file}")]
-    Open {
-        /// The file, or `memory`.
-        file: String,
-        /// Why.
-        #[source]
-        source: Box<redb::Error>,
-    },
-    /// Reading failed.
-    #[error("cannot read {what} from the intent store")]
-    Read {
-        /// Key or kind.
-        what: String,
-        /// Why.
-        #[source]
-        source: Box<redb::Error>,
-    },
-    /// Writing failed; nothing was stored.
-    #[error("cannot write {key} to the intent store")]
-    Write {
-        /// The record.
-        key: IntentKey,
-        /// Why.
-        #[source]
-        source: Box<redb::Error>,
-    },
-    /// A record could not be understood, or made.
-    #[error("the record of {key} is damaged")]
-    Record {
-        /// The record.
-        key: String,
-        /// Why.
-        #[source]
-        source: serde_json::Error,
-    },
-    /// The store was written by a later version of this program.
-    #[error(
-        "the intent store has format {found}; this version reads up to {supported}: run the newer version"
-    )]
-    Format {
-        /// Format of the file.
-        found: u64,
-        /// Highest known format.
-        supported: u64,
-    },
-    /// The thread that ran the operation was lost.
-    #[error("the intent store operation was interrupted")]
-    Interrupted,
-}
-
-/// A version, or that there is none.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Version(pub Option<u64>);
-
-impl fmt::Display for Version {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Some(version) => write!(formatter, "{version}"),
-            None => formatter.write_str("none"),
-        }
+    /// All records of a kind, in the order of their names.
+    fn list<'a>(&'a self, kind: &'a str) -> BoxFuture<'a, Result<Vec<IntentRecord>, IntentError>> {
+        Box::pin(async move {
+            let mut records = self.snapshot().await?.records;
+            records.retain(|record| record.key.kind == kind);
+            Ok(records)
+        })
     }
 }

@@ -101,7 +101,7 @@ impl Inventory {
             self.shown.evictions.remove(name)?;
             return Some(withdraw(Resource::Eviction, None, name));
         };
-        let host = record.wish.spec.get("hypervisor").and_then(Value::as_str).unwrap_or_default();
+        let host = record.spec().get("hypervisor").and_then(Value::as_str).unwrap_or_default();
         let elsewhere = BTreeMap::new();
         let view = self.host_view(host, &elsewhere, now);
         let earlier = self.shown.evictions.get(name);

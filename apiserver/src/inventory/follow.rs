@@ -1,6 +1,6 @@
 //! The task that owns the inventory: takes what comes in, publishes what follows, keeps source tasks running.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use futures::future::OptionFuture;
@@ -14,7 +14,7 @@ use aggregated_apiserver::Latch;
 
 use super::metrics::{SourceLabels, UrgencyLabels};
 use super::{Freshness, Inventory, Metrics, Publication, Urgency};
-use crate::intent::{IntentChanges, IntentError, IntentKey, IntentStore, Wish};
+use crate::intent::{self, IntentChange, IntentChanges, IntentError, IntentKey, IntentRecord, IntentStore};
 use crate::merge::Incarnation;
 use crate::resources::Shelves;
 use crate::sources::node::NodeChange;
@@ -62,12 +62,16 @@ pub struct Follower {
     parts: FollowerParts,
     reports: Reports,
     running: BTreeMap<String, HostTasks>,
+    /// The last write to the intent store that the inventory has taken.
+    through: u64,
+    /// Intent has to be read again.
+    stale: bool,
 }
 
 impl Follower {
     /// A follower, and the queue that it reads reports from; `reports` is the other end.
     pub fn new(inventory: Inventory, parts: FollowerParts, reports: Reports) -> Self {
-        Self { inventory, parts, reports, running: BTreeMap::new() }
+        Self { inventory, parts, reports, running: BTreeMap::new(), through: 0, stale: false }
     }
 
     /// Works until told to end.
@@ -122,26 +126,29 @@ impl Follower {
         self.parts.hosts_known.open();
     }
 
-    /// Reads all intent and makes configured hosts known.
+    /// Reads all intent and makes configured hosts known. What is not stored any more is forgotten.
     async fn load(&mut self) -> Result<(), IntentError> {
-        for record in self.parts.intents.list(c5c3_api::hypervisor::KIND.kind).await? {
-            let name = record.key.name.clone();
-            self.inventory.take_intent(&name, Some(record));
+        let snapshot = self.parts.intents.snapshot().await?;
+        let known =
+            [c5c3_api::hypervisor::KIND.kind, c5c3_api::eviction::KIND.kind].into_iter().flat_map(|kind| {
+                self.inventory.intent_names(kind).into_iter().map(move |name| IntentKey::cluster(kind, &name))
+            });
+        let stored: BTreeSet<&IntentKey> = snapshot.records.iter().map(|record| &record.key).collect();
+        let gone: Vec<IntentKey> = known.filter(|key| !stored.contains(key)).collect();
+        for key in gone {
+            self.take_record(&key, None);
         }
-        for record in self.parts.intents.list(c5c3_api::eviction::KIND.kind).await? {
-            let name = record.key.name.clone();
-            self.inventory.take_eviction(&name, Some(record));
-        }
+        self.through = snapshot.through;
         let configured: Vec<String> = self.inventory.configured().map(str::to_owned).collect();
-        for name in
-            configured.iter().filter(|name| !self.inventory.has_host(name)).cloned().collect::<Vec<_>>()
-        {
+        let unknown = configured.into_iter().filter(|name| !self.inventory.has_host(name));
+        for name in unknown.collect::<Vec<_>>() {
             let incarnation = self.configured_incarnation(&name).await?;
             self.add_host(&name, incarnation);
         }
-        for (name, incarnation) in self.inventory.declared_only() {
-            self.add_host(&name, incarnation);
+        for record in snapshot.records {
+            self.take_record(&record.key.clone(), Some(record));
         }
+        self.stale = false;
         Ok(())
     }
 
@@ -155,9 +162,16 @@ impl Follower {
         let key = IntentKey::cluster(HOST, name);
         let record = match self.parts.intents.get(&key).await? {
             Some(record) => record,
-            None => self.parts.intents.put(&key, None, Wish::default()).await?,
+            None => match self.parts.intents.put(&key, None, intent::identity(&key)).await {
+                // Another replica was faster.
+                Err(IntentError::Conflict { .. }) => match self.parts.intents.get(&key).await? {
+                    Some(record) => record,
+                    None => return Err(IntentError::Interrupted),
+                },
+                stored => stored?,
+            },
         };
-        Ok(Incarnation { of: record.uid.to_string(), created: record.created })
+        Ok(Incarnation::of_record(&record))
     }
 
     async fn take_node(&mut self, change: NodeChange) {
@@ -204,6 +218,7 @@ impl Follower {
             self.inventory.declared(name)
         };
         let Some(incarnation) = declared else {
+            self.forget_identity(name).await;
             self.remove_host(name);
             return;
         };
@@ -220,40 +235,39 @@ impl Follower {
 
     async fn take_intent_change(
         &mut self,
-        change: Result<IntentKey, broadcast::error::RecvError>,
+        change: Result<IntentChange, broadcast::error::RecvError>,
         changes: &mut IntentChanges,
     ) {
         match change {
-            Ok(key) => self.read_intent(&key).await,
+            Ok(change) if change.revision > self.through => {
+                self.take_record(&change.key, change.record);
+                self.through = change.revision;
+            }
+            // It was in the snapshot.
+            Ok(_) => {}
             Err(broadcast::error::RecvError::Lagged(_)) => {
                 *changes = self.parts.intents.changes();
-                for kind in [c5c3_api::hypervisor::KIND.kind, c5c3_api::eviction::KIND.kind] {
-                    for name in self.inventory.intent_names(kind) {
-                        self.read_intent(&IntentKey::cluster(kind, &name)).await;
-                    }
-                }
-                if let Err(error) = self.load().await {
-                    tracing::error!(error = %chain(&error), "intent could not be read");
-                }
+                self.reload().await;
             }
             // The store is gone: the server is stopping.
             Err(broadcast::error::RecvError::Closed) => self.parts.end.cancelled().await,
         }
     }
 
-    async fn read_intent(&mut self, key: &IntentKey) {
-        let record = match self.parts.intents.get(key).await {
-            Ok(record) => record,
-            Err(error) => {
-                tracing::error!(%key, error = %chain(&error), "intent could not be read");
-                return;
-            }
-        };
+    /// Reads all intent again; if that fails, the next tick tries once more.
+    async fn reload(&mut self) {
+        self.stale = true;
+        if let Err(error) = self.load().await {
+            tracing::error!(error = %chain(&error), "intent could not be read");
+        }
+    }
+
+    fn take_record(&mut self, key: &IntentKey, record: Option<IntentRecord>) {
+        let name = key.name.as_str();
         if key.kind == c5c3_api::eviction::KIND.kind {
-            self.inventory.take_eviction(&key.name, record);
+            self.inventory.take_eviction(name, record);
         } else if key.kind == c5c3_api::hypervisor::KIND.kind {
-            self.inventory.take_intent(&key.name, record);
-            let name = key.name.as_str();
+            self.inventory.take_intent(name, record);
             if self.inventory.has_node(name) || self.inventory.is_configured(name) {
                 return;
             }
@@ -262,6 +276,16 @@ impl Follower {
                 Some(incarnation) => self.add_host(name, incarnation),
                 None => self.remove_host(name),
             }
+        }
+    }
+
+    /// Removes what only said who the Hypervisor of a host was that is gone: the next of its name is somebody else.
+    async fn forget_identity(&mut self, name: &str) {
+        let Some(record) = self.inventory.leftover(name).cloned() else { return };
+        match self.parts.intents.remove(&record.key, &record.version).await {
+            // Somebody was faster.
+            Ok(_) | Err(IntentError::Conflict { .. }) => {}
+            Err(error) => tracing::warn!(host = name, error = %chain(&error), "identity was not forgotten"),
         }
     }
 
@@ -292,6 +316,9 @@ impl Follower {
 
     /// Withdraws what is over, and makes counters known that moved, of a share of the hosts each second, so that they do not all come at once.
     async fn slow_tick(&mut self) {
+        if self.stale {
+            self.reload().await;
+        }
         let now = Timestamp::now();
         let share = self.parts.settings.refresh.slow_tick.duration().as_secs().max(1);
         let turn = u64::try_from(now.as_second()).unwrap_or_default() % share;

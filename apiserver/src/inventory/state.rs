@@ -140,8 +140,8 @@ impl Inventory {
 
     /// As whom a host exists that somebody has declared intent for.
     pub fn declared(&self, name: &str) -> Option<Incarnation> {
-        let record = self.intents.get(name)?;
-        Some(Incarnation { of: record.uid.to_string(), created: record.created })
+        let record = self.intents.get(name).filter(|record| record.is_declaration())?;
+        Some(Incarnation::of_record(record))
     }
 
     /// Hosts that exist only because somebody declared intent for them, and are not known yet.
@@ -152,7 +152,12 @@ impl Inventory {
 
     /// Whether the configuration or somebody's intent wants the host.
     pub fn is_wanted_without_node(&self, name: &str) -> bool {
-        self.is_configured(name) || self.intents.contains_key(name)
+        self.is_configured(name) || self.declared(name).is_some()
+    }
+
+    /// What is stored under a host's name that wants nothing of it, and only said who its Hypervisor was.
+    pub fn leftover(&self, name: &str) -> Option<&IntentRecord> {
+        self.intents.get(name).filter(|record| !record.is_declaration())
     }
 
     /// Whether anything wants the host: configuration, intent, or its Node.
@@ -283,7 +288,7 @@ impl Inventory {
 
     pub(super) fn touch_evictions_of(&mut self, host: &str) {
         let of_host = |record: &IntentRecord| {
-            record.wish.spec.get("hypervisor").and_then(|name| name.as_str()) == Some(host)
+            record.spec().get("hypervisor").and_then(|name| name.as_str()) == Some(host)
         };
         let names = self.evictions.iter().filter(|(_, record)| of_host(record)).map(|(name, _)| name.clone());
         self.touched.evictions.extend(names);

@@ -5,8 +5,9 @@ use c5c3_api::eviction::{EvictionSpec, EvictionStatus};
 use c5c3_api::{Condition, ConditionStatus, Eviction};
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
+use serde::Deserialize as _;
 
-use super::identity::{time, uid};
+use super::identity::{hypervisor_uid, pruned, time, uid, with_stored};
 use super::source_status::{condition, settle, source};
 use super::{CloudView, HostView};
 use crate::intent::IntentRecord;
@@ -19,30 +20,26 @@ pub fn eviction(
     earlier: Option<&EvictionStatus>,
     now: Timestamp,
 ) -> Eviction {
-    let spec: EvictionSpec = serde_json::from_value(record.wish.spec.clone()).unwrap_or_default();
+    let spec: EvictionSpec = EvictionSpec::deserialize(record.spec()).unwrap_or_default();
     let name = &record.key.name;
     let owner = host.map(|host| OwnerReference {
         api_version: "hypervisor.c5c3.io/v1".to_owned(),
         kind: "Hypervisor".to_owned(),
         name: host.name.to_owned(),
-        uid: uid("hypervisor.c5c3.io", "Hypervisor", "", host.name, &host.incarnation.of),
+        uid: hypervisor_uid(host),
         controller: Some(true),
         block_owner_deletion: None,
     });
-    let mut labels = host.map(HostView::transferred_labels).unwrap_or_default();
-    labels.extend(record.wish.labels.clone());
-    let metadata = ObjectMeta {
+    let computed = ObjectMeta {
         name: Some(name.clone()),
-        uid: Some(uid("hypervisor.c5c3.io", "Eviction", "", name, &record.uid.to_string())),
-        creation_timestamp: Some(time(record.created)),
-        generation: Some(record.generation),
-        labels: Some(labels).filter(|labels| !labels.is_empty()),
-        annotations: Some(record.wish.annotations.clone()).filter(|annotations| !annotations.is_empty()),
+        uid: Some(uid("hypervisor.c5c3.io", "Eviction", "", name, "")),
+        generation: Some(1),
+        labels: host.map(HostView::transferred_labels),
         owner_references: owner.map(|owner| vec![owner]),
         ..ObjectMeta::default()
     };
-    let mut status =
-        EvictionStatus { observed_generation: Some(record.generation), ..EvictionStatus::default() };
+    let metadata = pruned(with_stored(computed, record));
+    let mut status = EvictionStatus { observed_generation: metadata.generation, ..EvictionStatus::default() };
     let mut conditions = vec![progress(&spec, host, now)];
     if let Some(host) = host {
         outstanding(host, cloud, &mut status);

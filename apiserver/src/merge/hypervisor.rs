@@ -9,9 +9,10 @@ use c5c3_api::hypervisor::{
 use c5c3_api::{Hypervisor, quantity};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
 
-use super::identity::{time, uid};
+use super::identity::{hypervisor_uid, pruned, time, with_stored};
 use super::source_status::source;
 use super::{CloudView, HostView, effective_spec, findings, hypervisor_conditions};
+use crate::intent::IntentRecord;
 use crate::sources::picture::{LibvirtPicture, NodePicture};
 
 /// The Hypervisor of a host. `earlier` is the status shown before: transition times are carried over from it.
@@ -20,7 +21,7 @@ pub fn hypervisor(
     cloud: &CloudView<'_>,
     earlier: Option<&HypervisorStatus>,
 ) -> Hypervisor {
-    let spec = effective_spec(host.node.value(), host.intent.map(|record| &record.wish.spec));
+    let spec = effective_spec(host.node.value(), host.intent.map(IntentRecord::spec));
     let metadata = metadata(host);
     let mut status =
         HypervisorStatus { observed_generation: metadata.generation, ..HypervisorStatus::default() };
@@ -45,11 +46,6 @@ pub fn hypervisor(
 fn metadata(host: &HostView<'_>) -> ObjectMeta {
     let mut own_labels: BTreeMap<String, String> = host.configured_labels.clone();
     own_labels.extend(host.transferred_labels());
-    let mut annotations = BTreeMap::new();
-    if let Some(intent) = host.intent {
-        own_labels.extend(intent.wish.labels.clone());
-        annotations.extend(intent.wish.annotations.clone());
-    }
     let owner = host.node.value().map(|node| OwnerReference {
         api_version: "v1".to_owned(),
         kind: "Node".to_owned(),
@@ -58,17 +54,20 @@ fn metadata(host: &HostView<'_>) -> ObjectMeta {
         block_owner_deletion: Some(true),
         controller: None,
     });
-    ObjectMeta {
+    let computed = ObjectMeta {
         name: Some(host.name.to_owned()),
-        uid: Some(uid("hypervisor.c5c3.io", "Hypervisor", "", host.name, &host.incarnation.of)),
+        uid: Some(hypervisor_uid(host)),
         creation_timestamp: Some(time(host.incarnation.created)),
-        // 1 is the generation of a spec that nobody has touched; intent counts on from there.
-        generation: Some(1 + host.intent.map_or(0, |record| record.generation)),
-        labels: Some(own_labels).filter(|labels| !labels.is_empty()),
-        annotations: Some(annotations).filter(|annotations| !annotations.is_empty()),
+        // The generation of a spec that nobody has touched; who stores one counts on from there.
+        generation: Some(1),
+        labels: Some(own_labels),
         owner_references: owner.map(|owner| vec![owner]),
         ..ObjectMeta::default()
-    }
+    };
+    pruned(match host.intent {
+        Some(record) => with_stored(computed, record),
+        None => computed,
+    })
 }
 
 fn from_libvirt(libvirt: &LibvirtPicture, spec: &HypervisorSpec, status: &mut HypervisorStatus) {

@@ -1,7 +1,7 @@
 //! Every host is there, with every field from its source.
 
 use c5c3_api::{Eviction, Hypervisor, OVSNode};
-use c5c3_apiserver::intent::{IntentKey, Wish};
+use c5c3_apiserver::intent::{IntentKey, declaration};
 use fleet_simulator::model::Host;
 use kube::ResourceExt as _;
 use kube::api::ListParams;
@@ -118,8 +118,7 @@ async fn a_host_that_only_somebodys_wish_knows_is_there_and_says_so() {
     let ground = Ground::new(1).await;
     let server = ground.serve().await;
     let key = IntentKey::cluster("Hypervisor", "ghost");
-    let wish =
-        Wish { spec: json!({"maintenance": "manual", "maintenanceReason": "to come"}), ..Wish::default() };
+    let wish = declaration(&key, &json!({"maintenance": "manual", "maintenanceReason": "to come"}));
     let stored = server.running.intents().put(&key, None, wish).await.unwrap();
     let hypervisors = server.all::<Hypervisor>();
     let ghost = seen(&hypervisors, "ghost", |_| true).await;
@@ -131,7 +130,7 @@ async fn a_host_that_only_somebodys_wish_knows_is_there_and_says_so() {
     assert!(server.ovs_nodes().get_opt("ghost").await.unwrap().is_some());
 
     let mut watch = crate::fixture::Watch::open(&hypervisors).await;
-    server.running.intents().remove(&key, stored.version).await.unwrap();
+    server.running.intents().remove(&key, &stored.version).await.unwrap();
     while watch.next().await.0 != "DELETED" {}
     assert!(hypervisors.get_opt("ghost").await.unwrap().is_none());
     server.stop().await;
@@ -142,7 +141,7 @@ async fn an_eviction_shows_what_is_left_on_its_host() {
     let ground = Ground::new(1).await;
     let server = ground.serve().await;
     let key = IntentKey::cluster("Eviction", "host-1");
-    let wish = Wish { spec: json!({"hypervisor": "host-1", "reason": "memory"}), ..Wish::default() };
+    let wish = declaration(&key, &json!({"hypervisor": "host-1", "reason": "memory"}));
     server.running.intents().put(&key, None, wish).await.unwrap();
     let eviction = seen(&server.all::<Eviction>(), "host-1", |eviction: &Eviction| {
         eviction.status.as_ref().unwrap().outstanding_instances.is_some()

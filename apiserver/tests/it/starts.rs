@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use c5c3_api::{Eviction, Hypervisor};
 use c5c3_apiserver::configuration::{Configuration, HostAddress, Reach};
-use c5c3_apiserver::intent::{IntentKey, Wish};
+use c5c3_apiserver::intent::{IntentKey, declaration};
 use c5c3_apiserver::wiring::{self, WiringError};
 use kube::ResourceExt as _;
 use kube::api::ListParams;
@@ -84,7 +84,7 @@ async fn identities_and_wishes_are_the_same_after_a_restart() {
     let first = ground.serve().await;
     let put = async |kind: &str, name: &str, spec: serde_json::Value| {
         let key = IntentKey::cluster(kind, name);
-        first.running.intents().put(&key, None, Wish { spec, ..Wish::default() }).await.unwrap();
+        first.running.intents().put(&key, None, declaration(&key, &spec)).await.unwrap();
     };
     put("Hypervisor", "ghost", json!({"maintenance": "manual", "maintenanceReason": "x"})).await;
     put("Eviction", "e", json!({"hypervisor": "host-1", "reason": "x"})).await;

@@ -6,7 +6,6 @@
 mod story;
 mod tables;
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -16,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Failure;
 use crate::configuration::Interval;
-use crate::intent::{IntentKey, IntentStore, Wish};
+use crate::intent::{IntentKey, IntentStore, declaration};
 use crate::simulation::{Certificates, RunningFleet, configuration, write_configuration};
 use crate::wiring;
 
@@ -116,11 +115,9 @@ async fn seed(intents: &dyn IntentStore, host: &str) -> Result<(), Failure> {
     let maintenance = json!({"maintenance": "manual", "maintenanceReason": "memory module to be replaced", "lifecycleEnabled": true});
     let eviction = json!({"hypervisor": host, "reason": "memory module to be replaced"});
     for (kind, spec) in [("Hypervisor", maintenance), ("Eviction", eviction)] {
-        let wish = Wish { spec, labels: BTreeMap::new(), annotations: BTreeMap::new() };
-        intents
-            .put(&IntentKey::cluster(kind, host), None, wish)
-            .await
-            .map_err(|error| Failure::other(&error))?;
+        let key = IntentKey::cluster(kind, host);
+        let object = declaration(&key, &spec);
+        intents.put(&key, None, object).await.map_err(|error| Failure::other(&error))?;
     }
     Ok(())
 }

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use c5c3_api::{Condition, Eviction, Hypervisor, OVSNode, SourceState, labels};
 use jiff::Timestamp;
 use ovs_client::switch::{Bond, Bridge, Interface, LinkState, OpenVSwitch, Port};
-use serde_json::Value;
+use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::intent::{IntentKey, IntentRecord, Wish};
+use crate::intent::{IntentKey, IntentRecord, StoreVersion};
 use crate::merge::{self, CloudView, HostView, Incarnation};
 use crate::sources::observation::Observation;
 use crate::sources::picture::{
@@ -163,11 +163,14 @@ pub(crate) fn silent<T>(source: &Observation<T>) -> Observation<T> {
 pub(crate) fn wish(kind: &str, name: &str, spec: Value) -> IntentRecord {
     IntentRecord {
         key: IntentKey::cluster(kind, name),
-        uid: Uuid::from_u128(77),
-        created: at(20),
-        generation: 3,
-        version: 9,
-        wish: Wish { spec, ..Wish::default() },
+        version: StoreVersion::of(9),
+        object: json!({
+            "metadata": {
+                "name": name, "uid": Uuid::from_u128(77).to_string(), "creationTimestamp": at(20).to_string(),
+                "generation": 3,
+            },
+            "spec": spec,
+        }),
     }
 }
 

@@ -1,8 +1,43 @@
-//! Whether the cluster answers when it is asked about clients: said in the log once when it changes, not for each request.
+//! Asking the cluster about clients, and whether it answers: said in the log once when it changes, not for each request.
 
+use std::future::Future;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use tracing::{info, warn};
+
+/// An answer within a time. A question that did not reach a cluster, or that it was not ready for, is asked again.
+pub(crate) async fn delivered<T, F>(
+    timeout: Duration,
+    mut ask: impl FnMut() -> F,
+) -> Option<Result<T, kube::Error>>
+where
+    F: Future<Output = Result<T, kube::Error>>,
+{
+    const FIRST_PAUSE: Duration = Duration::from_millis(50);
+    const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+    let end = tokio::time::Instant::now() + timeout;
+    let mut pause = FIRST_PAUSE;
+    loop {
+        let answer = tokio::time::timeout_at(end, ask()).await.ok()?;
+        match answer {
+            Err(error) if is_passing(&error) && tokio::time::Instant::now() + pause < end => {
+                tokio::time::sleep(pause).await;
+                pause = (pause * 2).min(LONGEST_PAUSE);
+            }
+            answer => return Some(answer),
+        }
+    }
+}
+
+/// Whether the same question may be answered a moment later.
+fn is_passing(error: &kube::Error) -> bool {
+    match error {
+        kube::Error::Api(status) => [429, 500, 502, 503, 504].contains(&status.code),
+        kube::Error::Service(_) | kube::Error::HyperError(_) => true,
+        _ => false,
+    }
+}
 
 /// The state of one kind of question.
 #[derive(Debug)]

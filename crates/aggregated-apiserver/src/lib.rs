@@ -75,6 +75,7 @@ mod selector;
 mod serve;
 mod server;
 mod status;
+mod together;
 mod version;
 
 #[cfg(test)]
@@ -96,8 +97,8 @@ pub use identity::{
 };
 pub use json_path::JsonPathError;
 pub use server::{
-    ApiServer, AuditLog, BuildError, Drain, Freshener, Latch, Limits, Readiness, ServeError, ServedResource,
-    ServerBuilder, TlsConfig, TlsError, VersionInfo, Watching,
+    ApiServer, AuditLevel, AuditLog, BuildError, Drain, Freshener, Latch, Limits, Readiness, ServeError,
+    ServedResource, ServerBuilder, TlsConfig, TlsError, VersionInfo, Watching,
 };
 pub use status::{ApiStatus, Cause};
 pub use version::{ParseVersionError, ResourceVersion, VersionClock};

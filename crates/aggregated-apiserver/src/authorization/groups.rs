@@ -31,6 +31,11 @@ impl GroupAuthorizer {
 }
 
 impl Authorizer for GroupAuthorizer {
+    /// An authority of clients that is also a cluster's must not bring that cluster's administrators along.
+    fn knows_masters(&self) -> bool {
+        false
+    }
+
     fn authorize<'a>(
         &'a self,
         user: &'a User,

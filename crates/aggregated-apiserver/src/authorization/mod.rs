@@ -1,6 +1,6 @@
 //! Who may do what.
 //!
-//! Two rules come before any authorizer. Members of `system:masters` may do everything. What shows that the server
+//! Two rules come before any authorizer. In a cluster, members of `system:masters` may do everything. What shows that the server
 //! is alive is for everybody, and discovery is for everybody who is known: neither must depend on another server's mood,
 //! because an aggregator that cannot read discovery declares the whole group dead.
 
@@ -96,6 +96,9 @@ pub enum AuthorizationError {
         /// How long was waited.
         seconds: u64,
     },
+    /// The same question was asked for somebody else at that moment, and failed.
+    #[error("the question was shared")]
+    Shared(#[source] std::sync::Arc<AuthorizationError>),
     /// Another authorizer failed.
     #[error("{0}")]
     Other(String),
@@ -103,6 +106,11 @@ pub enum AuthorizationError {
 
 /// Decides.
 pub trait Authorizer: Send + Sync {
+    /// Whether members of `system:masters` may do everything without being decided about, as in a cluster.
+    fn knows_masters(&self) -> bool {
+        true
+    }
+
     /// Whether a user may do something.
     fn authorize<'a>(
         &'a self,
@@ -112,8 +120,8 @@ pub trait Authorizer: Send + Sync {
 }
 
 /// What is allowed without asking any authorizer.
-pub(crate) fn always_allowed(user: &User, attributes: &Attributes) -> bool {
-    if user.is_in("system:masters") {
+pub(crate) fn always_allowed(user: &User, attributes: &Attributes, knows_masters: bool) -> bool {
+    if knows_masters && user.is_in("system:masters") {
         return true;
     }
     match &attributes.target {
@@ -152,23 +160,31 @@ mod tests {
     fn only_signs_of_life_are_for_everybody() {
         let nobody = User::anonymous();
         for path in ["/healthz", "/livez", "/readyz", "/version"] {
-            assert!(always_allowed(&nobody, &get(path)), "{path}");
+            assert!(always_allowed(&nobody, &get(path), true), "{path}");
         }
         for path in ["/", "/apis", "/metrics", "/livez/ping", "/openapi/v3", "/versions"] {
-            assert!(!always_allowed(&nobody, &get(path)), "{path}");
+            assert!(!always_allowed(&nobody, &get(path), true), "{path}");
         }
         let post = Attributes { verb: "post".into(), ..get("/healthz") };
-        assert!(!always_allowed(&nobody, &post));
+        assert!(!always_allowed(&nobody, &post, true));
     }
 
+    #[test]
+    fn masters_are_masters_where_the_authorizer_knows_them() {
+        let master = User { groups: vec!["system:masters".into()], ..User::default() };
+        assert!(always_allowed(&master, &get("/metrics"), true));
+        assert!(!always_allowed(&master, &get("/metrics"), false));
+    }
+
+    // covers: A2
     #[test]
     fn discovery_is_for_everybody_who_is_known() {
         let known = User { name: "a".into(), ..User::default() }.authenticated();
         for path in ["/", "/api", "/apis", "/apis/g/v1", "/openapi/v3/apis/g/v1", "/livez/ping"] {
-            assert!(always_allowed(&known, &get(path)), "{path}");
+            assert!(always_allowed(&known, &get(path), true), "{path}");
         }
         for path in ["/metrics", "/apisx", "/debug"] {
-            assert!(!always_allowed(&known, &get(path)), "{path}");
+            assert!(!always_allowed(&known, &get(path), true), "{path}");
         }
     }
 }

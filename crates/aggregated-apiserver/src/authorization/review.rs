@@ -1,8 +1,10 @@
 //! Asking the cluster with a SubjectAccessReview.
 //!
-//! Answers are remembered for ten seconds, errors never. A question that gets no answer in time is an error, not a refusal:
-//! the client is told to try again.
+//! Answers are remembered for ten seconds, errors never; those who want to know the same at the same time share one question.
+//! A question that cannot be delivered is asked again, for as long as the client can wait: kube-apiserver may be restarting.
+//! One that gets no answer in time is an error, not a refusal: the client is told to try again.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures::FutureExt as _;
@@ -14,9 +16,10 @@ use kube::api::PostParams;
 use kube::{Api, Client};
 
 use super::{AccessTarget, Attributes, AuthorizationError, Authorizer, Decision};
-use crate::answers::Answers;
+use crate::answers::{Answers, delivered};
 use crate::identity::User;
 use crate::recall::Recall;
+use crate::together::Together;
 
 const LIFETIME: Duration = Duration::from_secs(10);
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -27,6 +30,7 @@ const CAPACITY: usize = 8192;
 pub struct SubjectAccessReviewAuthorizer {
     api: Api<SubjectAccessReview>,
     decisions: Recall<(User, Attributes), Decision>,
+    asked: Together<(User, Attributes), Result<Decision, Arc<AuthorizationError>>>,
     allowed_for: Duration,
     denied_for: Duration,
     timeout: Duration,
@@ -49,6 +53,7 @@ impl SubjectAccessReviewAuthorizer {
         Self {
             api: Api::all(client),
             decisions: Recall::new(CAPACITY),
+            asked: Together::new(),
             allowed_for,
             denied_for,
             timeout,
@@ -61,12 +66,15 @@ impl SubjectAccessReviewAuthorizer {
         if let Some(decision) = self.decisions.get(&key, Instant::now()) {
             return Ok(decision);
         }
-        let decision = match self.ask(user, attributes).await {
-            Ok(decision) => decision,
-            Err(error) => {
+        let (api, timeout, review) = (self.api.clone(), self.timeout, review(user, attributes));
+        let asking = move || async move { ask(api, review, timeout).await.map_err(Arc::new) }.boxed();
+        let decision = match self.asked.ask(&key, asking).await {
+            Some(Ok(decision)) => decision,
+            Some(Err(error)) => {
                 self.answers.missing(&error);
-                return Err(error);
+                return Err(AuthorizationError::Shared(error));
             }
+            None => return Err(AuthorizationError::Other("the question was lost".to_owned())),
         };
         self.answers.present();
         let lifetime = match decision {
@@ -76,26 +84,27 @@ impl SubjectAccessReviewAuthorizer {
         self.decisions.put(key, decision.clone(), lifetime, Instant::now());
         Ok(decision)
     }
+}
 
-    async fn ask(&self, user: &User, attributes: &Attributes) -> Result<Decision, AuthorizationError> {
-        let review = review(user, attributes);
-        let parameters = PostParams::default();
-        let answer = tokio::time::timeout(self.timeout, self.api.create(&parameters, &review))
-            .await
-            .map_err(|_| AuthorizationError::Timeout { seconds: self.timeout.as_secs() })?
-            .map_err(|source| AuthorizationError::Review { source: Box::new(source) })?;
-        let status = answer.status.unwrap_or_default();
-        if let (false, Some(error)) =
-            (status.allowed, status.evaluation_error.filter(|error| !error.is_empty()))
-        {
-            return Err(AuthorizationError::Other(error));
-        }
-        Ok(if status.allowed && !status.denied.unwrap_or_default() {
-            Decision::Allowed
-        } else {
-            Decision::Denied(status.reason.unwrap_or_default())
-        })
+async fn ask(
+    api: Api<SubjectAccessReview>,
+    review: SubjectAccessReview,
+    timeout: Duration,
+) -> Result<Decision, AuthorizationError> {
+    let answer = delivered(timeout, || async { api.create(&PostParams::default(), &review).await })
+        .await
+        .ok_or(AuthorizationError::Timeout { seconds: timeout.as_secs() })?
+        .map_err(|source| AuthorizationError::Review { source: Box::new(source) })?;
+    let status = answer.status.unwrap_or_default();
+    if let (false, Some(error)) = (status.allowed, status.evaluation_error.filter(|error| !error.is_empty()))
+    {
+        return Err(AuthorizationError::Other(error));
     }
+    Ok(if status.allowed && !status.denied.unwrap_or_default() {
+        Decision::Allowed
+    } else {
+        Decision::Denied(status.reason.unwrap_or_default())
+    })
 }
 
 impl Authorizer for SubjectAccessReviewAuthorizer {

@@ -26,7 +26,7 @@ pub use self::ring::{Event, EventKind, Expired};
 use self::encode::Draft;
 use self::ring::Ring;
 use crate::definition::{CheckedPaths, DefinitionError, ResourceDefinition};
-use crate::version::{ResourceVersion, VersionClock};
+use crate::version::{Issuer, ResourceVersion, VersionClock};
 
 /// How much of the past a collection keeps, and when it may be read.
 #[derive(Clone, Debug)]
@@ -292,9 +292,13 @@ impl Collection {
 
     /// Where in the ring a watch starts that has seen everything up to a version.
     pub(crate) fn position_after(&self, version: ResourceVersion) -> Result<u64, Expired> {
-        let from =
-            if version.slot() == self.clock.slot() { version } else { version.rewound(self.options.overlap) };
-        self.read().ring.position_after(from)
+        let state = self.read();
+        match self.clock.issuer(version) {
+            Issuer::Own => state.ring.position_after(version),
+            Issuer::Other => state.ring.position_after(version.rewound(self.options.overlap)),
+            // What that process had shown is not known, whatever its clock said.
+            Issuer::Gone => Err(state.ring.expired()),
+        }
     }
 
     /// The position after the newest event.

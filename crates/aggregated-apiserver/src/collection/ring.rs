@@ -118,16 +118,20 @@ impl Ring {
         self.last
     }
 
+    pub(super) fn expired(&self) -> Expired {
+        Expired { oldest: self.floor }
+    }
+
     pub(super) fn position_after(&self, version: ResourceVersion) -> Result<u64, Expired> {
         if version < self.floor {
-            return Err(Expired { oldest: self.floor });
+            return Err(self.expired());
         }
         Ok(self.start + self.events.partition_point(|event| event.version <= version) as u64)
     }
 
     pub(super) fn from(&self, position: u64, limit: usize) -> Result<Vec<Arc<Event>>, Expired> {
         let Some(skip) = position.checked_sub(self.start) else {
-            return Err(Expired { oldest: self.floor });
+            return Err(self.expired());
         };
         let skip = usize::try_from(skip).unwrap_or(usize::MAX).min(self.events.len());
         Ok(self.events.range(skip..).take(limit).cloned().collect())

@@ -15,8 +15,9 @@ use kube::{Api, Client};
 use sha2::{Digest as _, Sha256};
 
 use super::{AuthenticationError, Authenticator, PeerCertificates, User};
-use crate::answers::Answers;
+use crate::answers::{Answers, delivered};
 use crate::recall::Recall;
+use crate::together::Together;
 
 const LIFETIME: Duration = Duration::from_secs(10);
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -27,6 +28,7 @@ const CAPACITY: usize = 4096;
 pub struct TokenReviewAuthenticator {
     api: Api<TokenReview>,
     known: Recall<[u8; 32], Option<User>>,
+    asked: Together<[u8; 32], Result<Option<User>, String>>,
     timeout: Duration,
     answers: Answers,
 }
@@ -42,6 +44,7 @@ impl TokenReviewAuthenticator {
         Self {
             api: Api::all(client),
             known: Recall::new(CAPACITY),
+            asked: Together::new(),
             timeout,
             answers: Answers::new("TokenReview"),
         }
@@ -52,8 +55,13 @@ impl TokenReviewAuthenticator {
         let user = match self.known.get(&digest, Instant::now()) {
             Some(user) => user,
             None => {
-                let asked = self.ask(token).await;
-                let user = asked.inspect_err(|error| self.answers.missing(error))?;
+                let (api, timeout, token) = (self.api.clone(), self.timeout, token.to_owned());
+                let asking = move || ask(api, token, timeout).boxed();
+                let answer = self.asked.ask(&digest, asking).await;
+                let answer = answer.unwrap_or_else(|| Err("the question was lost".to_owned()));
+                let user = answer
+                    .map_err(AuthenticationError::NoAnswer)
+                    .inspect_err(|error| self.answers.missing(error))?;
                 self.answers.present();
                 self.known.put(digest, user.clone(), LIFETIME, Instant::now());
                 user
@@ -61,27 +69,26 @@ impl TokenReviewAuthenticator {
         };
         user.map(Some).ok_or_else(|| AuthenticationError::Refused("token is not believed".to_owned()))
     }
+}
 
-    async fn ask(&self, token: &str) -> Result<Option<User>, AuthenticationError> {
-        let spec = TokenReviewSpec { token: Some(token.to_owned()), audiences: None };
-        let review = TokenReview { spec, ..TokenReview::default() };
-        let parameters = PostParams::default();
-        let answer = tokio::time::timeout(self.timeout, self.api.create(&parameters, &review))
-            .await
-            .map_err(|_| AuthenticationError::NoAnswer("TokenReview was not answered in time".to_owned()))?
-            .map_err(|error| AuthenticationError::NoAnswer(format!("TokenReview: {error}")))?;
-        let status = answer.status.unwrap_or_default();
-        if !status.authenticated.unwrap_or_default() {
-            return Ok(None);
-        }
-        let user = status.user.unwrap_or_default();
-        Ok(Some(User {
-            name: user.username.unwrap_or_default(),
-            uid: user.uid.unwrap_or_default(),
-            groups: user.groups.unwrap_or_default(),
-            extra: user.extra.unwrap_or_default(),
-        }))
+async fn ask(api: Api<TokenReview>, token: String, timeout: Duration) -> Result<Option<User>, String> {
+    let spec = TokenReviewSpec { token: Some(token), audiences: None };
+    let review = TokenReview { spec, ..TokenReview::default() };
+    let answer = delivered(timeout, || async { api.create(&PostParams::default(), &review).await })
+        .await
+        .ok_or("TokenReview was not answered in time")?
+        .map_err(|error| format!("TokenReview: {error}"))?;
+    let status = answer.status.unwrap_or_default();
+    if !status.authenticated.unwrap_or_default() {
+        return Ok(None);
     }
+    let user = status.user.unwrap_or_default();
+    Ok(Some(User {
+        name: user.username.unwrap_or_default(),
+        uid: user.uid.unwrap_or_default(),
+        groups: user.groups.unwrap_or_default(),
+        extra: user.extra.unwrap_or_default(),
+    }))
 }
 
 impl Authenticator for TokenReviewAuthenticator {

@@ -119,6 +119,17 @@ pub(crate) fn for_json(headers: &HeaderMap) -> Result<(), ApiStatus> {
     if accepts { Ok(()) } else { Err(ApiStatus::not_acceptable(&["application/json"])) }
 }
 
+/// Format of a document that exists in both.
+pub(crate) fn for_document(headers: &HeaderMap) -> Result<Format, ApiStatus> {
+    let format = clauses(headers).iter().find_map(Clause::format);
+    format.ok_or_else(|| ApiStatus::not_acceptable(&ACCEPTED))
+}
+
+/// True when YAML is what a client likes best of all that can be served.
+pub(crate) fn prefers_yaml(headers: &HeaderMap) -> bool {
+    for_document(headers) == Ok(Format::Yaml)
+}
+
 /// `None` for a transformation that is not known.
 fn representation(clause: &Clause<'_>, query: &Query) -> Result<Option<Representation>, ApiStatus> {
     let Some(kind) = clause.parameter("as") else { return Ok(Some(Representation::Whole)) };

@@ -61,6 +61,10 @@ impl ListOptions {
             return Err(ApiStatus::invalid_options("ListOptions", &causes));
         }
         let version = Wanted::parse(text)?;
+        if resume.is_some() && !watch && matches!(version, Wanted::Known(_)) {
+            let message = "specifying resource version is not allowed when using continue";
+            return Err(ApiStatus::bad_request(message));
+        }
         let limit = integer(query, "limit")?.filter(|limit| *limit > 0);
         let timeout = integer(query, "timeoutSeconds")?.filter(|seconds| *seconds > 0);
         let legacy_start = rule.is_empty() && !matches!(version, Wanted::Known(_));
@@ -144,6 +148,7 @@ mod tests {
         options.map_err(|status| (status.code().as_u16(), status.reason()))
     }
 
+    // covers: L1 L2 L4 C7
     #[test]
     fn contradictions_are_refused() {
         let invalid = Err((422, "Invalid"));
@@ -166,11 +171,12 @@ mod tests {
         ] {
             assert_eq!(parse(query, true), invalid, "{query}");
         }
-        for query in ["resourceVersion=abc", "limit=x", "timeoutSeconds=x"] {
+        for query in ["resourceVersion=abc", "limit=x", "timeoutSeconds=x", "continue=x&resourceVersion=5"] {
             assert_eq!(parse(query, false), Err((400, "BadRequest")), "{query}");
         }
     }
 
+    // covers: L3
     #[test]
     fn a_watch_from_nowhere_starts_with_all_objects() {
         for (query, initial) in [
@@ -188,15 +194,13 @@ mod tests {
 
     #[test]
     fn values_are_read() {
-        let options = parse(
-            "resourceVersion=7&limit=500&timeoutSeconds=30&allowWatchBookmarks=true&continue=abc",
-            false,
-        );
+        let options = parse("continue=abc&resourceVersion=0", false).unwrap();
+        assert_eq!(options.resume.as_deref(), Some("abc"));
+        let options = parse("resourceVersion=7&limit=500&timeoutSeconds=30&allowWatchBookmarks=true", false);
         let options = options.unwrap();
         assert_eq!(options.version, Wanted::Known("7".parse().unwrap()));
         assert_eq!(options.limit, Some(500));
         assert_eq!(options.timeout, Some(Duration::from_secs(30)));
         assert!(options.bookmarks);
-        assert_eq!(options.resume.as_deref(), Some("abc"));
     }
 }

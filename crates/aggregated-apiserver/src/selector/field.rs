@@ -27,6 +27,8 @@ enum Field {
 pub(crate) enum FieldSelectorError {
     #[error("invalid field selector {0:?}: expected FIELD=VALUE or FIELD!=VALUE")]
     Syntax(String),
+    #[error("a field selector may have at most {0} conditions")]
+    TooMany(usize),
     #[error("{field:?} is not a known field selector: only {supported}")]
     Unknown { field: String, supported: String },
 }
@@ -42,6 +44,9 @@ impl FieldSelector {
             let (name, value, equal) = split_condition(term).ok_or_else(syntax)?;
             let value = unescape(value).ok_or_else(syntax)?;
             let field = field(name.trim(), collection)?;
+            if conditions.len() >= super::MOST_CONDITIONS {
+                return Err(FieldSelectorError::TooMany(super::MOST_CONDITIONS));
+            }
             conditions.push(Condition { field, value, equal });
         }
         Ok(Self { conditions })
@@ -188,6 +193,16 @@ mod tests {
         }
     }
 
+    #[test]
+    fn conditions_are_counted() {
+        let conditions = |count| vec!["metadata.name!=b"; count].join(",");
+        assert!(matches(&conditions(200)));
+        assert!(FieldSelector::parse(&conditions(201), &testing::collection()).is_err());
+        assert!(super::super::LabelSelector::parse(&vec!["!b"; 200].join(",")).is_ok());
+        assert!(super::super::LabelSelector::parse(&vec!["!b"; 201].join(",")).is_err());
+    }
+
+    // covers: C24 L4
     #[test]
     fn unknown_fields_are_refused_with_the_known_ones() {
         let error = FieldSelector::parse("spec.color=red", &testing::collection()).unwrap_err();

@@ -37,6 +37,10 @@ impl LabelSelector {
             return Ok(Self::default());
         }
         loop {
+            if requirements.len() >= super::MOST_CONDITIONS {
+                let most = super::MOST_CONDITIONS;
+                return Err(LabelSelectorError(format!("more than {most} conditions")));
+            }
             requirements.push(parser.requirement()?);
             match parser.next() {
                 Token::End => return Ok(Self { requirements }),

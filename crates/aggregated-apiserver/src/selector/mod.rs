@@ -10,6 +10,9 @@ use std::sync::Arc;
 
 use crate::collection::{Event, EventKind, PublishedObject};
 
+/// Most conditions of a selector: each is looked at for each object and each event.
+const MOST_CONDITIONS: usize = 200;
+
 /// All conditions of a list or a watch.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Filter {

@@ -17,7 +17,7 @@ use hyper::body::{Frame, SizeHint};
 use serde_json::Value;
 
 use crate::request::accept;
-use crate::server::Place;
+use crate::server::{self, Place};
 use crate::status::ApiStatus;
 
 /// The body of an answer.
@@ -53,7 +53,12 @@ impl hyper::body::Body for Holding {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        Pin::new(&mut self.body).poll_frame(context)
+        server::asked_for();
+        let frame = Pin::new(&mut self.body).poll_frame(context);
+        if let Poll::Ready(Some(_)) = frame {
+            server::handed_over();
+        }
+        frame
     }
 
     fn is_end_stream(&self) -> bool {
@@ -73,9 +78,14 @@ pub(crate) fn whole(code: StatusCode, content_type: &'static str, bytes: impl In
     response
 }
 
-/// An error.
-pub(crate) fn status(status: &ApiStatus) -> Response<Body> {
-    let mut response = whole(status.code(), JSON, status.to_json().to_string());
+/// An error, in YAML for those who would rather have that.
+pub(crate) fn status(status: &ApiStatus, request: &HeaderMap) -> Response<Body> {
+    let json = status.to_json();
+    let text = accept::prefers_yaml(request).then(|| serde_saphyr::to_string(&json).ok()).flatten();
+    let mut response = match text {
+        Some(text) => whole(status.code(), YAML, text),
+        None => whole(status.code(), JSON, json.to_string()),
+    };
     if let Some(seconds) = status.retry_after_seconds() {
         response.headers_mut().insert(http::header::RETRY_AFTER, HeaderValue::from(seconds));
     }

@@ -49,7 +49,8 @@ fn page(request: &ResourceRequest<'_>, options: &ListOptions, filter: Filter) ->
     let snapshot = snapshot(collection, &filter);
     let mut version = snapshot.version;
     if let (true, Wanted::Known(exact)) = (options.exact, options.version) {
-        if exact < snapshot.last_change {
+        // What another process showed at a version of its own is not known here.
+        if exact < snapshot.last_change || !collection.clock().issued(exact) {
             return Err(ApiStatus::expired(&exact.to_string(), snapshot.last_change));
         }
         version = exact;

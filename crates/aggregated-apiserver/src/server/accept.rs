@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use rustls_pki_types::CertificateDer;
@@ -21,6 +21,7 @@ use tracing::{debug, info, warn};
 
 use super::builder::{ApiServer, Site};
 use super::certificate::{TlsConfig, TlsError};
+use super::stall::{Impatient, Streams};
 use crate::identity::PeerCertificates;
 
 /// Why serving ended other than by being told to.
@@ -132,6 +133,7 @@ impl Connection {
         };
         let chain = stream.get_ref().1.peer_certificates().unwrap_or_default();
         let peer = Arc::new(PeerCertificates::new(chain.iter().map(CertificateDer::clone).collect()));
+        let stream = Impatient::new(stream, limits.stalled);
         let (site, address) = (self.site.clone(), self.address);
         let service = service_fn(move |request| {
             let (site, peer) = (site.clone(), peer.clone());
@@ -145,10 +147,10 @@ impl Connection {
     }
 }
 
-fn http_builder(site: &Site) -> Builder<TokioExecutor> {
+fn http_builder(site: &Site) -> Builder<Streams> {
     let limits = &site.limits;
     let header_bytes = usize::try_from(limits.header_bytes).unwrap_or(usize::MAX);
-    let mut builder = Builder::new(TokioExecutor::new());
+    let mut builder = Builder::new(Streams::new(limits.stalled, site.metrics.cut_off()));
     builder
         .http1()
         .timer(TokioTimer::new())

@@ -11,9 +11,10 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Request, Response};
 use hyper::body::Incoming;
 use jiff::Timestamp;
+use serde_json::Value;
 use tracing::{debug, error};
 
-use super::audit::Audited;
+use super::audit::{AuditLevel, Audited};
 use super::builder::Site;
 use super::metrics::RequestLabels;
 use crate::authorization::{self, Decision};
@@ -33,6 +34,8 @@ struct Findings {
     info: Option<RequestInfo>,
     user: Option<User>,
     allowed: Option<bool>,
+    /// What the client sent, for the audit log.
+    sent: Option<Value>,
 }
 
 impl Site {
@@ -56,26 +59,47 @@ impl Site {
             }
             Err(_) => Err(ApiStatus::timeout("the request took too long")),
         };
-        let mut response = answer.unwrap_or_else(|status| body::status(&status));
+        let mut response = answer.unwrap_or_else(|status| body::status(&status, &parts.headers));
         let id = audit_id(&parts.headers);
         self.complete(&parts, &id, &mut response);
         let code = response.status().as_u16();
         self.metrics.answered(&findings.labels, code, start.elapsed().as_secs_f64());
-        let Findings { info, user, allowed, .. } = &findings;
-        if let Some(log) = &self.audit
-            && !authorization::is_health(parts.uri.path())
-        {
-            let (uri, headers, info, user) = (&parts.uri, &parts.headers, info.as_ref(), user.as_ref());
-            let allowed = *allowed;
-            log.record(
-                &Audited { id: &id, uri, headers, address, info, user, allowed, code, received }.event(),
-            );
-        }
+        self.audit(&parts, &findings, &id, address, code, received);
         debug!(
             method = %parts.method, path = parts.uri.path(), code, audit_id = id,
             millis = start.elapsed().as_millis(), "answered"
         );
         response
+    }
+
+    fn audit(
+        &self,
+        parts: &Parts,
+        findings: &Findings,
+        id: &str,
+        address: SocketAddr,
+        code: u16,
+        received: Timestamp,
+    ) {
+        let Some(log) = &self.audit else { return };
+        let verb = findings.info.as_ref().map_or("", |info| info.verb.as_str());
+        let level = log.level(verb);
+        if level == AuditLevel::None || authorization::is_health(parts.uri.path()) {
+            return;
+        }
+        let audited = Audited {
+            id,
+            uri: &parts.uri,
+            headers: &parts.headers,
+            address,
+            info: findings.info.as_ref(),
+            user: findings.user.as_ref(),
+            allowed: findings.allowed,
+            code,
+            received,
+            sent: findings.sent.as_ref(),
+        };
+        log.record(&audited.event(level));
     }
 
     /// What every answer has.
@@ -164,7 +188,7 @@ impl Site {
 
     async fn authorize(&self, user: &User, info: &RequestInfo) -> Result<(), ApiStatus> {
         let attributes = info.attributes();
-        if authorization::always_allowed(user, &attributes) {
+        if authorization::always_allowed(user, &attributes, self.authorizer.knows_masters()) {
             return Ok(());
         }
         if user.is_anonymous() {

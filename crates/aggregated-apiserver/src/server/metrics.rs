@@ -45,6 +45,7 @@ pub(crate) struct Metrics {
     requests: Family<AnswerLabels, Counter>,
     durations: Family<RequestLabels, Histogram, fn() -> Histogram>,
     watches: Family<ResourceLabels, Gauge<i64, AtomicI64>>,
+    cut_off: Counter,
 }
 
 impl Metrics {
@@ -57,6 +58,7 @@ impl Metrics {
             requests: Family::default(),
             durations: Family::new_with_constructor(histogram),
             watches: Family::default(),
+            cut_off: Counter::default(),
         };
         let registry = registry.sub_registry_with_prefix("aggregated_apiserver");
         registry.register("requests", "Requests by verb, resource and code", metrics.requests.clone());
@@ -66,6 +68,11 @@ impl Metrics {
             metrics.durations.clone(),
         );
         registry.register("watches", "Open watches", metrics.watches.clone());
+        registry.register(
+            "readers_cut_off",
+            "Readers that stopped and were cut off",
+            metrics.cut_off.clone(),
+        );
         registry.register_collector(Box::new(Published { collections: collections.to_vec(), audit }));
         metrics
     }
@@ -76,6 +83,11 @@ impl Metrics {
         if labels.verb != "watch" {
             self.durations.get_or_create(labels).observe(seconds);
         }
+    }
+
+    /// Counts readers that are cut off.
+    pub(crate) fn cut_off(&self) -> Counter {
+        self.cut_off.clone()
     }
 
     /// Counts a watch until the guard is dropped.

@@ -10,13 +10,15 @@ mod health;
 mod metrics;
 mod paths;
 mod settings;
+mod stall;
 
 pub use self::accept::ServeError;
-pub use self::audit::AuditLog;
+pub use self::audit::{AuditLevel, AuditLog};
 pub(crate) use self::builder::Site;
 pub use self::builder::{ApiServer, BuildError, Freshener, ServedResource, ServerBuilder};
 pub use self::certificate::{TlsConfig, TlsError};
 pub(crate) use self::flow::Place;
 pub use self::health::{Latch, Readiness};
 pub(crate) use self::metrics::WatchGuard;
+pub(crate) use self::stall::{asked_for, handed_over};
 pub use self::settings::{Drain, Limits, VersionInfo, Watching};

@@ -6,9 +6,9 @@ use tracing::error;
 
 use super::builder::Site;
 use crate::discovery::Document;
-use crate::request::accept;
+use crate::request::accept::{self, Format};
 use crate::request::query::Query;
-use crate::serve::body::{self, Body, JSON};
+use crate::serve::body::{self, Body, JSON, YAML};
 use crate::status::ApiStatus;
 
 const TEXT: &str = "text/plain; charset=utf-8";
@@ -29,7 +29,7 @@ impl Site {
             only_get(method)?;
             return Ok(body::whole(code, TEXT, text));
         }
-        let document = match trimmed {
+        match trimmed {
             "" => return only_get(method).and_then(|()| self.index(headers)),
             "/version" => {
                 only_get(method)?;
@@ -37,9 +37,16 @@ impl Site {
             }
             "/metrics" => return only_get(method).and_then(|()| self.exposition()),
             "/apis" => return only_get(method).and_then(|()| self.groups(headers)),
-            other => self.discovery.by_path.get(other).or_else(|| self.openapi.document(other)),
-        };
-        let document = document.ok_or_else(ApiStatus::path_not_found)?;
+            _ => {}
+        }
+        if let Some(document) = self.discovery.by_path.get(trimmed) {
+            only_get(method)?;
+            return match accept::for_document(headers)? {
+                Format::Json => Ok(cached(document, JSON, headers)),
+                Format::Yaml => in_yaml(document, headers),
+            };
+        }
+        let document = self.openapi.document(trimmed).ok_or_else(ApiStatus::path_not_found)?;
         only_get(method)?;
         accept::for_json(headers)?;
         Ok(cached(document, JSON, headers))
@@ -49,6 +56,9 @@ impl Site {
     fn groups(&self, headers: &HeaderMap) -> Result<Response<Body>, ApiStatus> {
         for clause in accept::clauses(headers) {
             if !clause.admits("application", "json") {
+                if clause.admits("application", "yaml") && clause.parameter("as").is_none() {
+                    return in_yaml(&self.discovery.groups, headers);
+                }
                 continue;
             }
             let wanted = (clause.parameter("as"), clause.parameter("g"), clause.parameter("v"));
@@ -66,7 +76,7 @@ impl Site {
             };
             return Ok(cached(document, content_type, headers));
         }
-        Err(ApiStatus::not_acceptable(&["application/json"]))
+        Err(ApiStatus::not_acceptable(&["application/json", "application/yaml"]))
     }
 
     fn index(&self, headers: &HeaderMap) -> Result<Response<Body>, ApiStatus> {
@@ -92,6 +102,13 @@ impl Site {
 
 fn only_get(method: &Method) -> Result<(), ApiStatus> {
     if method == Method::GET { Ok(()) } else { Err(ApiStatus::method_not_allowed()) }
+}
+
+/// A document of discovery for those who would rather read YAML.
+fn in_yaml(document: &Document, headers: &HeaderMap) -> Result<Response<Body>, ApiStatus> {
+    let body = body::yaml(&document.body)?.into();
+    let document = Document { body, etag: format!("{}-yaml", document.etag) };
+    Ok(cached(&document, YAML, headers))
 }
 
 /// A document that the client may have already.

@@ -19,6 +19,8 @@ pub struct Limits {
     pub headers: Duration,
     /// How long the answer to anything but a watch may take.
     pub request: Duration,
+    /// How long a reader may take nothing of what is ready for it, before it is cut off.
+    pub stalled: Duration,
     /// How long a [`Freshener`](crate::Freshener) may take.
     pub freshen: Duration,
     /// Streams on one HTTP/2 connection; each watch is one.
@@ -44,6 +46,7 @@ impl Default for Limits {
             handshake: Duration::from_secs(10),
             headers: Duration::from_secs(32),
             request: Duration::from_secs(60),
+            stalled: Duration::from_secs(60),
             freshen: Duration::from_millis(500),
             concurrent_streams: 2000,
             connections: 4096,

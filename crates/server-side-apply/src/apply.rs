@@ -94,7 +94,7 @@ pub fn apply(
     force: bool,
     now: Timestamp,
 ) -> Result<Applied, ApplyError> {
-    check_body(live, applied, manager)?;
+    check_body(schema, live, applied, manager)?;
     let config = managed_fields::without(applied);
     let old = live.map_or_else(|| managed_fields::empty_like(applied), managed_fields::without);
     let managers = Managers::decode(live.and_then(managed_fields::of)).map_err(ApplyError::LiveManagers)?;
@@ -130,12 +130,18 @@ pub fn apply(
     Ok(Applied { object, changed })
 }
 
-fn check_body(live: Option<&Value>, applied: &Value, manager: &Manager) -> Result<(), ApplyError> {
+fn check_body(
+    schema: &Schema,
+    live: Option<&Value>,
+    applied: &Value,
+    manager: &Manager,
+) -> Result<(), ApplyError> {
     let text = |object: &Value, field: &str| {
         object.get(field).and_then(Value::as_str).unwrap_or_default().to_owned()
     };
     let kind = text(applied, "kind");
-    let other_kind = live.is_some_and(|live| text(live, "kind") != kind) || kind.is_empty();
+    let expected = schema.kind().map(str::to_owned).or_else(|| live.map(|live| text(live, "kind")));
+    let other_kind = kind.is_empty() || expected.is_some_and(|expected| expected != kind);
     if other_kind || text(applied, "apiVersion") != manager.api_version {
         return Err(ApplyError::OtherType(type_text(applied)));
     }

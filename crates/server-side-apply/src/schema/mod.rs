@@ -20,6 +20,7 @@ pub use reading::SchemaError;
 #[derive(Clone, Debug)]
 pub struct Schema {
     pub(crate) root: Type,
+    kind: Option<String>,
     api_versions: Vec<String>,
     reset: BTreeMap<String, FieldSet>,
     empty_list_resets: bool,
@@ -33,7 +34,20 @@ impl Schema {
     /// When a type, a list type, a map type or a list without items cannot be understood.
     pub fn new(schema: &Value) -> Result<Self, SchemaError> {
         let root = reading::object(schema)?;
-        Ok(Self { root, api_versions: Vec::new(), reset: BTreeMap::new(), empty_list_resets: false })
+        Ok(Self {
+            root,
+            kind: None,
+            api_versions: Vec::new(),
+            reset: BTreeMap::new(),
+            empty_list_resets: false,
+        })
+    }
+
+    /// Names the kind. An apply of another one is refused, also when there is no live object to compare with.
+    #[must_use]
+    pub fn with_kind(mut self, kind: &str) -> Self {
+        self.kind = Some(kind.to_owned());
+        self
     }
 
     /// Names the served versions (`group/version`) that have this schema. An entry of managedFields in any other version cannot be
@@ -58,6 +72,10 @@ impl Schema {
     pub fn with_empty_list_reset(mut self, resets: bool) -> Self {
         self.empty_list_resets = resets;
         self
+    }
+
+    pub(crate) fn kind(&self) -> Option<&str> {
+        self.kind.as_deref()
     }
 
     pub(crate) fn empty_list_resets(&self) -> bool {

@@ -2,6 +2,7 @@
 //!
 //! Secrets are never in it: only paths of files that hold them.
 
+mod audit;
 mod hosts;
 mod interval;
 mod load;
@@ -11,6 +12,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::audit::{Audit, Level};
 pub use self::hosts::{HostAddress, HostRules, Reach};
 pub use self::interval::Interval;
 pub use self::load::{ConfigurationError, load, parse};
@@ -45,6 +47,9 @@ pub struct Configuration {
     /// Where people's intent is stored.
     #[serde(default)]
     pub intent: Intent,
+    /// Who did what; absent: not logged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub audit: Option<Audit>,
     /// How the server behaves when it is told to stop.
     #[serde(default)]
     pub shutdown: Shutdown,

@@ -40,6 +40,7 @@ pub fn configuration(
         },
         namespaces: Namespaces::default(),
         intent: Intent { file: Some(folder.join("intent.redb")) },
+        audit: None,
         shutdown: Shutdown { delay: Interval::milliseconds(1), grace: Interval::seconds(3) },
         replica: 0,
     }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use aggregated_apiserver::{
-    AuthenticationConfigMap, Authenticator, Authorizer, CertificateAuthenticator, GroupAuthorizer,
-    SubjectAccessReviewAuthorizer, TokenReviewAuthenticator, Trust,
+    AuthenticationConfigMap, Authenticator, Authorizer, CertificateAuthenticator, ClientAuthorityFile,
+    GroupAuthorizer, SubjectAccessReviewAuthorizer, TokenReviewAuthenticator, Trust,
 };
 use arc_swap::ArcSwap;
 use kube::config::{KubeConfigOptions, Kubeconfig};
@@ -38,15 +38,18 @@ pub(super) async fn of_cluster(
     Ok(Access { authenticators, authorizer: Arc::new(SubjectAccessReviewAuthorizer::new(client.clone())) })
 }
 
-/// Access by client certificate, without a cluster.
-pub(super) fn standalone(rules: &Standalone) -> Result<Access, WiringError> {
-    let pem = std::fs::read_to_string(&rules.client_ca).map_err(|source| WiringError::ClientCa {
-        file: rules.client_ca.clone(),
-        source: Box::new(source),
-    })?;
-    let trust = Trust::clients_of(&pem).map_err(WiringError::Trust)?;
+/// Access by client certificate, without a cluster; the file of the CA is followed from now on.
+pub(super) fn standalone(
+    rules: &Standalone,
+    tasks: &TaskTracker,
+    end: &CancellationToken,
+) -> Result<Access, WiringError> {
+    let authority = ClientAuthorityFile::open(&rules.client_ca).map_err(WiringError::ClientCa)?;
+    let trust = Arc::clone(authority.trust());
+    let stop = end.child_token();
+    tasks.spawn(async move { authority.follow(stop).await });
     Ok(Access {
-        authenticators: authenticators(Arc::new(ArcSwap::from_pointee(trust))),
+        authenticators: authenticators(trust),
         authorizer: Arc::new(GroupAuthorizer::new(rules.reader_group.clone(), rules.admin_group.clone())),
     })
 }

@@ -1,13 +1,14 @@
 //! Puts the server together from its configuration. The only room that knows all the others.
 
 mod access;
+mod audit;
 mod run;
 mod signals;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use aggregated_apiserver::{BuildError, ConfigMapError, ServeError, TlsError, TrustError};
+use aggregated_apiserver::{AuthorityFileError, BuildError, ConfigMapError, ServeError, TlsError};
 use thiserror::Error;
 
 pub use self::run::{Running, start};
@@ -41,20 +42,20 @@ pub enum WiringError {
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// The CA of clients cannot be used.
-    #[error("the CA file {file} cannot be used")]
-    ClientCa {
+    #[error("the CA of clients cannot be used")]
+    ClientCa(#[source] AuthorityFileError),
+    /// The audit log cannot be written.
+    #[error("the audit log {file} cannot be written")]
+    Audit {
         /// The file.
         file: PathBuf,
         /// Why.
         #[source]
-        source: Box<dyn std::error::Error + Send + Sync>,
+        source: std::io::Error,
     },
     /// The cluster does not say whom to believe.
     #[error("the cluster's authentication configuration cannot be read")]
     Authentication(#[source] ConfigMapError),
-    /// The PEM of a CA is none.
-    #[error("the CA of clients is not usable")]
-    Trust(#[source] TrustError),
     /// Kinds contradict each other.
     #[error("the kinds cannot be served")]
     Shelves(#[source] ShelfError),

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use aggregated_apiserver::{
-    ApiServer, Drain, Readiness, ServedResource, TlsConfig, VersionClock, VersionInfo,
+    ApiServer, Drain, Readiness, ServedResource, ServerBuilder, TlsConfig, VersionClock, VersionInfo,
 };
 use prometheus_client::registry::Registry;
 use tokio::net::TcpListener;
@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::Instrument as _;
 
-use super::{WiringError, access};
+use super::{WiringError, access, audit};
 use crate::configuration::{Configuration, Kubernetes};
 use crate::intent::{EmbeddedStore, IntentError, IntentStore};
 use crate::inventory::{Follower, FollowerParts, Freshness, Inventory, Rules};
@@ -102,12 +102,24 @@ pub async fn start(configuration: Configuration, end: CancellationToken) -> Resu
         hosts_known: readiness.latch("hosts"),
         metrics: crate::inventory::Metrics::register(&mut registry),
     };
-    let server = api_server(&configuration, &shelves, &freshness, access, readiness.clone(), registry)?;
+    let log = configuration.audit.as_ref().map(audit::open).transpose()?;
+    let mut server = api_server(&configuration, &shelves, &freshness, access, readiness.clone(), registry);
+    if let Some(log) = &log {
+        server = server.audit(log.clone());
+    }
+    let server = server.build().map_err(WiringError::Build)?;
     spawn_cloud(&configuration, &sender, &tasks, &sources_end);
     let follower = Follower::new(inventory(&configuration), parts, sender);
     let following = tasks.spawn(follower.run(receiver).instrument(tracing::info_span!("inventory")));
     let sources_end = abandoned.disarm();
-    let serving = tokio::spawn(serve(server, listener, tls, end, following, tasks, sources_end));
+    let serving = serve(server, listener, tls, end, following, tasks, sources_end);
+    let serving = tokio::spawn(async move {
+        let outcome = serving.await;
+        if let Some(log) = log {
+            audit::close(log).await;
+        }
+        outcome
+    });
     tracing::info!(%address, "serving");
     Ok(Running { address, intents, readiness, serving })
 }
@@ -131,7 +143,7 @@ async fn access_and_nodes(
             });
             Ok((access, nodes))
         }
-        (None, Some(rules)) => Ok((access::standalone(rules)?, None)),
+        (None, Some(rules)) => Ok((access::standalone(rules, tasks, end)?, None)),
         // The configuration is checked before: without either, nobody may do anything.
         (None, None) => Ok((access::nobody(), None)),
     }
@@ -170,7 +182,7 @@ fn api_server(
     access: access::Access,
     readiness: Readiness,
     registry: Registry,
-) -> Result<ApiServer, WiringError> {
+) -> ServerBuilder {
     let fresh = |collection: &Arc<aggregated_apiserver::Collection>| {
         let freshener: Arc<dyn aggregated_apiserver::Freshener> = Arc::clone(freshness) as _;
         ServedResource::new(Arc::clone(collection)).freshened_by(freshener)
@@ -191,7 +203,7 @@ fn api_server(
     for authenticator in access.authenticators {
         builder = builder.authenticator(authenticator);
     }
-    builder.build().map_err(WiringError::Build)
+    builder
 }
 
 /// Serves until told to end, then ends the sources. The loss of the inventory ends the server: it would go on showing

@@ -91,8 +91,8 @@ pub use collection::{
 };
 pub use definition::{CheckedPaths, Column, DefinitionError, ResourceDefinition, Scope};
 pub use identity::{
-    AuthenticationConfigMap, AuthenticationError, Authenticator, CertificateAuthenticator,
-    CertificateAuthority, ConfigMapError, FrontProxy, FrontProxyHeaders, PeerCertificates,
+    AuthenticationConfigMap, AuthenticationError, Authenticator, AuthorityFileError, CertificateAuthenticator,
+    CertificateAuthority, ClientAuthorityFile, ConfigMapError, FrontProxy, FrontProxyHeaders, PeerCertificates,
     TokenReviewAuthenticator, Trust, TrustError, User,
 };
 pub use json_path::JsonPathError;

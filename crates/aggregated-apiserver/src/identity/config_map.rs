@@ -3,6 +3,7 @@
 //! Any key may be absent. While kube-apiserver is away, what was read last stays in force.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use futures::{StreamExt as _, pin_mut};
@@ -12,10 +13,14 @@ use kube::{Api, Client};
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
+use crate::answers::delivered;
+
 use super::{CertificateAuthority, FrontProxy, FrontProxyHeaders, Trust, TrustError};
 
 const NAMESPACE: &str = "kube-system";
 const NAME: &str = "extension-apiserver-authentication";
+/// How long to wait for a cluster.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The ConfigMap as read, and kept up to date.
 #[derive(Debug)]
@@ -34,6 +39,9 @@ pub enum ConfigMapError {
         #[source]
         source: Box<kube::Error>,
     },
+    /// Nobody answered.
+    #[error("ConfigMap {NAMESPACE}/{NAME} was not answered for within a minute")]
+    Timeout,
     /// A list in it is not a JSON array of strings.
     #[error("ConfigMap {NAMESPACE}/{NAME}: key {key}: not a JSON array of strings")]
     List {
@@ -65,10 +73,12 @@ impl AuthenticationConfigMap {
         &self.trust
     }
 
-    /// Reads it once.
+    /// Reads it once. A cluster that cannot be reached, or is not ready, is asked again for a minute: it may be restarting.
     pub async fn read(&self) -> Result<(), ConfigMapError> {
-        let map =
-            self.api.get(NAME).await.map_err(|source| ConfigMapError::Read { source: Box::new(source) })?;
+        let map = delivered(PATIENCE, || async { self.api.get(NAME).await })
+            .await
+            .ok_or(ConfigMapError::Timeout)?
+            .map_err(|source| ConfigMapError::Read { source: Box::new(source) })?;
         self.adopt(&map)
     }
 

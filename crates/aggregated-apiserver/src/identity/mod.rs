@@ -9,6 +9,7 @@ mod config_map;
 mod front_proxy;
 mod token;
 mod trust;
+mod trust_file;
 
 use std::collections::BTreeMap;
 
@@ -19,6 +20,7 @@ pub use self::config_map::{AuthenticationConfigMap, ConfigMapError};
 pub use self::front_proxy::FrontProxyHeaders;
 pub use self::token::TokenReviewAuthenticator;
 pub use self::trust::{CertificateAuthority, FrontProxy, Trust, TrustError};
+pub use self::trust_file::{AuthorityFileError, ClientAuthorityFile};
 
 /// Who asks, as Kubernetes names people and programs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]

@@ -75,6 +75,7 @@ mod selector;
 mod serve;
 mod server;
 mod status;
+mod storage;
 mod together;
 mod version;
 
@@ -87,18 +88,20 @@ pub use authorization::{
 };
 pub use collection::{
     AmendOutcome, Collection, CollectionOptions, Event, EventKind, Expired, ObjectKey, PublishError,
-    PublishOutcome, PublishedObject, Snapshot,
+    PublishOutcome, PublishedObject, Revision, Snapshot,
 };
 pub use definition::{CheckedPaths, Column, DefinitionError, ResourceDefinition, Scope};
 pub use identity::{
-    AuthenticationConfigMap, AuthenticationError, Authenticator, AuthorityFileError, CertificateAuthenticator,
-    CertificateAuthority, ClientAuthorityFile, ConfigMapError, FrontProxy, FrontProxyHeaders, PeerCertificates,
-    TokenReviewAuthenticator, Trust, TrustError, User,
+    AuthenticationConfigMap, AuthenticationError, Authenticator, AuthorityFileError,
+    CertificateAuthenticator, CertificateAuthority, ClientAuthorityFile, ConfigMapError, FrontProxy,
+    FrontProxyHeaders, PeerCertificates, TokenReviewAuthenticator, Trust, TrustError, User,
 };
 pub use json_path::JsonPathError;
+pub use serve::PrepareError;
 pub use server::{
     ApiServer, AuditLevel, AuditLog, BuildError, Drain, Freshener, Latch, Limits, Readiness, ServeError,
     ServedResource, ServerBuilder, TlsConfig, TlsError, VersionInfo, Watching,
 };
 pub use status::{ApiStatus, Cause};
+pub use storage::{NoReplicas, Replicas, SchemaOnly, Storage, StorageError, Strategy, WriteVerbs, Writing};
 pub use version::{ParseVersionError, ResourceVersion, VersionClock};

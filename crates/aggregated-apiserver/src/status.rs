@@ -44,10 +44,42 @@ impl Cause {
     }
 
     /// A field's value is wrong.
-    pub fn invalid(field: &str, value: &str, message: &str) -> Self {
-        let message = format!("Invalid value: {value:?}: {message}");
+    pub fn invalid(field: &str, value: impl Into<Value>, message: &str) -> Self {
+        let message = format!("Invalid value: {}: {message}", value.into());
         Self { reason: "FieldValueInvalid", message, field: field.to_owned() }
     }
+
+    /// A field that must be there is not.
+    pub fn required(field: &str, message: &str) -> Self {
+        let message = if message.is_empty() {
+            "Required value".to_owned()
+        } else {
+            format!("Required value: {message}")
+        };
+        Self { reason: "FieldValueRequired", message, field: field.to_owned() }
+    }
+
+    /// A field is longer than it may be.
+    pub fn too_long(field: &str, bytes: usize) -> Self {
+        let message = format!("Too long: may not be more than {bytes} bytes");
+        Self { reason: "FieldValueTooLong", message, field: field.to_owned() }
+    }
+
+    /// Another item has the same value.
+    pub fn duplicate(field: &str, value: impl Into<Value>) -> Self {
+        let message = format!("Duplicate value: {}", value.into());
+        Self { reason: "FieldValueDuplicate", message, field: field.to_owned() }
+    }
+}
+
+fn qualified(group: &str, name: &str) -> String {
+    if group.is_empty() { name.to_owned() } else { format!("{name}.{group}") }
+}
+
+/// All causes as they stand in a message.
+fn listed(causes: &[Cause]) -> String {
+    let all: Vec<_> = causes.iter().map(|cause| format!("{}: {}", cause.field, cause.message)).collect();
+    if let [one] = all.as_slice() { one.clone() } else { format!("[{}]", all.join(", ")) }
 }
 
 impl ApiStatus {
@@ -73,8 +105,8 @@ impl ApiStatus {
 
     /// 404 for an object.
     pub fn object_not_found(group: &str, plural: &str, name: &str) -> Self {
-        let qualified = if group.is_empty() { plural.to_owned() } else { format!("{plural}.{group}") };
-        Self::new(StatusCode::NOT_FOUND, "NotFound", format!("{qualified} {name:?} not found"))
+        let message = format!("{} {name:?} not found", qualified(group, plural));
+        Self::new(StatusCode::NOT_FOUND, "NotFound", message)
             .detail("name", name)
             .detail("group", group)
             .detail("kind", plural)
@@ -104,6 +136,58 @@ impl ApiStatus {
         )
     }
 
+    /// 409: there is such an object already.
+    pub fn already_exists(group: &str, plural: &str, name: &str) -> Self {
+        let message = format!("{} {name:?} already exists", qualified(group, plural));
+        Self::new(StatusCode::CONFLICT, "AlreadyExists", message)
+            .detail("name", name)
+            .detail("group", group)
+            .detail("kind", plural)
+    }
+
+    /// 409: an object is not what the writer took it for.
+    pub fn conflict(group: &str, plural: &str, name: &str, why: &str) -> Self {
+        let message =
+            format!("Operation cannot be fulfilled on {} {name:?}: {why}", qualified(group, plural));
+        Self::new(StatusCode::CONFLICT, "Conflict", message)
+            .detail("name", name)
+            .detail("group", group)
+            .detail("kind", plural)
+    }
+
+    /// 413: the body is too long.
+    pub fn entity_too_large(limit: usize) -> Self {
+        let message = format!("Request entity too large: limit is {limit}");
+        Self::new(StatusCode::PAYLOAD_TOO_LARGE, "RequestEntityTooLarge", message)
+    }
+
+    /// 415: a body that cannot be read.
+    pub fn unsupported_media_type(accepted: &[&str]) -> Self {
+        let accepted = accepted.join(", ");
+        Self::new(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "UnsupportedMediaType",
+            format!(
+                "the body of the request was in an unknown format - accepted media types include: {accepted}"
+            ),
+        )
+    }
+
+    /// 422: an object that is not good.
+    pub fn invalid(group: &str, kind: &str, name: &str, causes: &[Cause]) -> Self {
+        let message = format!("{} {name:?} is invalid: {}", qualified(group, kind), listed(causes));
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, "Invalid", message)
+            .detail("name", name)
+            .detail("group", group)
+            .detail("kind", kind)
+            .causes(causes)
+    }
+
+    /// 507: there is no room to store it.
+    pub fn no_room(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::INSUFFICIENT_STORAGE, "InsufficientStorage", message)
+    }
+
     /// 410: a version that is no longer known.
     pub fn expired(asked: &str, oldest: ResourceVersion) -> Self {
         let message = format!("too old resource version: {asked} ({oldest})");
@@ -126,16 +210,7 @@ impl ApiStatus {
 
     /// 422: options that contradict each other or have an unknown value.
     pub fn invalid_options(kind: &str, causes: &[Cause]) -> Self {
-        let all: Vec<_> = causes.iter().map(|cause| format!("{}: {}", cause.field, cause.message)).collect();
-        let list = if let [one] = all.as_slice() { one.clone() } else { format!("[{}]", all.join(", ")) };
-        Self::new(
-            StatusCode::UNPROCESSABLE_ENTITY,
-            "Invalid",
-            format!("{kind}.meta.k8s.io \"\" is invalid: {list}"),
-        )
-        .detail("group", "meta.k8s.io")
-        .detail("kind", kind)
-        .causes(causes)
+        Self::invalid("meta.k8s.io", kind, "", causes)
     }
 
     /// 429: too much at once.
@@ -168,6 +243,13 @@ impl ApiStatus {
     /// 504: the request took too long.
     pub fn timeout(message: impl Into<String>) -> Self {
         Self::new(StatusCode::GATEWAY_TIMEOUT, "Timeout", message).retry_after(1)
+    }
+
+    /// The same error with something before its message.
+    #[must_use]
+    pub(crate) fn prefixed(mut self, words: &str) -> Self {
+        self.message.insert_str(0, words);
+        self
     }
 
     /// The same error with one more detail.
@@ -235,6 +317,9 @@ impl ApiStatus {
             "reason": self.reason,
             "code": self.code.as_u16(),
         });
+        if let (true, Some(map)) = (self.reason.is_empty(), status.as_object_mut()) {
+            map.remove("reason");
+        }
         if let Some(token) = &self.resume
             && let Some(metadata) = status.get_mut("metadata")
         {

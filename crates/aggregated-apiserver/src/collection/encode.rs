@@ -23,6 +23,8 @@ pub(super) struct Draft {
     pub(super) key: ObjectKey,
     pub(super) uid: String,
     pub(super) digest: [u8; 32],
+    /// Digest of everything but the status.
+    pub(super) wanted: [u8; 32],
     labels: BTreeMap<String, String>,
     fields: Box<[String]>,
     cells: Box<[super::Cell]>,
@@ -57,6 +59,7 @@ impl Draft {
         let fields =
             paths.fields.iter().map(|(_, path)| scalar(path.find(&object).first().copied())).collect();
         let written = write_object(&object, metadata);
+        let wanted = wanted(&object, metadata);
         let mut hasher = Sha256::new();
         hasher.update(&written.head);
         hasher.update([0]);
@@ -65,6 +68,7 @@ impl Draft {
             key,
             uid,
             digest: hasher.finalize().into(),
+            wanted,
             labels,
             fields,
             cells,
@@ -162,6 +166,19 @@ fn write_object(object: &Value, metadata: Option<&Map<String, Value>>) -> Writte
     write_entries(&rest, &mut tail);
     tail.push(b'}');
     Written { head, tail, metadata: start..end }
+}
+
+/// Digest of what is wanted: without the version and without the status, which moves by itself.
+fn wanted(object: &Value, metadata: Option<&Map<String, Value>>) -> [u8; 32] {
+    let mut bytes = Vec::new();
+    for (map, skipped) in [(metadata, "resourceVersion"), (object.as_object(), "status")] {
+        let mut entries: Vec<_> = map.into_iter().flatten().collect();
+        entries.retain(|(key, _)| *key != skipped && *key != "metadata");
+        entries.sort_unstable_by_key(|(key, _)| *key);
+        write_entries(&entries, &mut bytes);
+        bytes.push(0);
+    }
+    Sha256::digest(&bytes).into()
 }
 
 fn write_entries(entries: &[(&String, &Value)], out: &mut Vec<u8>) {

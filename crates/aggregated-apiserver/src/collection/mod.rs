@@ -8,6 +8,7 @@ mod encode;
 mod error;
 mod object;
 mod ring;
+mod wanted;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -22,6 +23,8 @@ pub use self::error::PublishError;
 pub(crate) use self::object::Cell;
 pub use self::object::{ObjectKey, PublishedObject};
 pub use self::ring::{Event, EventKind, Expired};
+pub use self::wanted::Revision;
+pub(crate) use self::wanted::Wanted;
 
 use self::encode::Draft;
 use self::ring::Ring;
@@ -115,6 +118,8 @@ struct Entry {
     shown: Arc<PublishedObject>,
     /// Digest of what watchers saw last.
     announced: [u8; 32],
+    /// What of it is wanted, and since when it is shown.
+    wanted: wanted::Shown,
 }
 
 impl Collection {
@@ -159,30 +164,36 @@ impl Collection {
     /// If it equals what watchers saw last, nothing happens (an amendment is undone); else it gets a new version and
     /// an event. If an object of the same name with another UID is there, that one is withdrawn first.
     pub fn publish(&self, object: Value) -> Result<PublishOutcome, PublishError> {
+        self.publish_from(object, Revision::default())
+    }
+
+    /// Publishes an object that shows a revision of what is stored.
+    pub fn publish_from(&self, object: Value, revision: Revision) -> Result<PublishOutcome, PublishError> {
         let draft = self.draft(object)?;
         let mut state = self.write();
-        Ok(self.publish_draft(&mut state, draft))
+        Ok(self.publish_draft(&mut state, draft, revision))
     }
 
     fn draft(&self, object: Value) -> Result<Draft, PublishError> {
         Draft::new(object, &self.definition, &self.api_version, &self.paths)
     }
 
-    fn publish_draft(&self, state: &mut State, draft: Draft) -> PublishOutcome {
+    fn publish_draft(&self, state: &mut State, draft: Draft, revision: Revision) -> PublishOutcome {
         if state.objects.get(&draft.key).is_some_and(|entry| entry.shown.uid() != draft.uid) {
             self.remove(state, &draft.key);
         }
         let outcome = match state.objects.get_mut(&draft.key) {
-            Some(entry) if entry.announced == draft.digest => {
+            Some(entry) if entry.announced == draft.digest && entry.wanted.revision == revision => {
                 let version = entry.shown.version();
                 entry.shown = Arc::new(draft.finish(version, EventKind::Modified).1);
                 return PublishOutcome::Unchanged(version);
             }
             Some(entry) => {
-                let previous = entry.shown.clone();
-                PublishOutcome::Modified(self.announce(state, draft, EventKind::Modified, Some(previous)))
+                let previous = (entry.shown.clone(), entry.wanted.clone());
+                let kind = EventKind::Modified;
+                PublishOutcome::Modified(self.announce(state, draft, revision, kind, Some(previous)))
             }
-            None => PublishOutcome::Added(self.announce(state, draft, EventKind::Added, None)),
+            None => PublishOutcome::Added(self.announce(state, draft, revision, EventKind::Added, None)),
         };
         self.notify(state);
         outcome
@@ -191,12 +202,17 @@ impl Collection {
     /// Replaces what GET and LIST show, with no event and no new version: for what alone is not a change, such as
     /// ages, heartbeats and counters. Watchers see it with the next real change, or when it is published.
     pub fn amend(&self, object: Value) -> Result<AmendOutcome, PublishError> {
+        self.amend_from(object, Revision::default())
+    }
+
+    /// Amends an object that shows a revision of what is stored. What is wanted is never amended: that is published.
+    pub fn amend_from(&self, object: Value, revision: Revision) -> Result<AmendOutcome, PublishError> {
         let draft = self.draft(object)?;
         let mut state = self.write();
         match state.objects.get_mut(&draft.key) {
             Some(entry) if entry.shown.uid() == draft.uid => {
-                if !draft.selects_like(&entry.shown) {
-                    return Ok(AmendOutcome::Published(self.publish_draft(&mut state, draft)));
+                if !draft.selects_like(&entry.shown) || !entry.wanted.is(&draft, &revision) {
+                    return Ok(AmendOutcome::Published(self.publish_draft(&mut state, draft, revision)));
                 }
                 let version = entry.shown.version();
                 entry.shown = Arc::new(draft.finish(version, EventKind::Modified).1);
@@ -228,6 +244,23 @@ impl Collection {
     /// One object.
     pub fn get(&self, key: &ObjectKey) -> Option<Arc<PublishedObject>> {
         self.read().objects.get(key).map(|entry| entry.shown.clone())
+    }
+
+    /// One object with the revision that it shows.
+    pub(crate) fn wanted(&self, key: &ObjectKey) -> Option<Wanted> {
+        let state = self.read();
+        let entry = state.objects.get(key)?;
+        let wanted::Shown { revision, since, .. } = entry.wanted.clone();
+        Some(Wanted { object: entry.shown.clone(), revision, since })
+    }
+
+    /// An object as it would be shown under a version; nothing is published.
+    pub(crate) fn preview(
+        &self,
+        object: Value,
+        version: ResourceVersion,
+    ) -> Result<PublishedObject, PublishError> {
+        Ok(self.draft(object)?.finish(version, EventKind::Modified).1)
     }
 
     /// All objects, or those of one namespace.
@@ -321,15 +354,19 @@ impl Collection {
         &self,
         state: &mut State,
         draft: Draft,
+        revision: Revision,
         kind: EventKind,
-        previous: Option<Arc<PublishedObject>>,
+        previous: Option<(Arc<PublishedObject>, wanted::Shown)>,
     ) -> ResourceVersion {
         let version = self.clock.next();
         let digest = draft.digest;
+        let (previous, shown) = previous.unzip();
+        let wanted = wanted::Shown::next(shown, &draft, revision, version);
         let (frame, object) = draft.finish(version, kind);
         let object = Arc::new(object);
         let previous = previous.filter(|previous| !previous.selects_like(&object));
-        state.objects.insert(object.key().clone(), Entry { shown: object.clone(), announced: digest });
+        let entry = Entry { shown: object.clone(), announced: digest, wanted };
+        state.objects.insert(object.key().clone(), entry);
         self.record(state, Event { kind, version, object, frame, previous });
         version
     }

@@ -122,6 +122,26 @@ impl PublishedObject {
     }
 }
 
+impl PublishedObject {
+    /// The same object without a version, as a creation that is only tried is answered.
+    pub(crate) fn unversioned(mut self) -> Self {
+        const NAME: &[u8] = b"\"resourceVersion\":\"";
+        let (mut start, mut end) =
+            (self.version_digits.start.saturating_sub(NAME.len()), self.version_digits.end + 1);
+        match (self.json.get(end), start.checked_sub(1).and_then(|before| self.json.get(before))) {
+            (Some(b','), _) => end += 1,
+            (_, Some(b',')) => start -= 1,
+            _ => {}
+        }
+        let mut json = self.json.get(..start).unwrap_or_default().to_vec();
+        json.extend_from_slice(self.json.get(end..).unwrap_or_default());
+        self.metadata.end -= end - start;
+        self.version_digits = start..start;
+        self.json = json.into();
+        self
+    }
+}
+
 impl fmt::Debug for PublishedObject {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter

@@ -1,7 +1,6 @@
 //! How the verbs of a resource are served.
 //!
-//! Each verb is a function from a checked request to an answer. Writing and subresources join here, as further arms of
-//! the one `match` and further parts of [`ServedResource`](crate::ServedResource).
+//! Each verb is a function from a checked request to an answer.
 
 pub(crate) mod body;
 mod freshening;
@@ -9,14 +8,19 @@ mod get;
 mod list;
 mod pages;
 mod watch;
+mod write;
 
-use http::{HeaderMap, Response};
+use http::{HeaderMap, Response, StatusCode};
+use hyper::body::Incoming;
 
 pub(crate) use self::body::Body;
 pub(crate) use self::freshening::Freshening;
 pub(crate) use self::pages::{Page, Pages};
+pub use self::write::PrepareError;
+pub(crate) use self::write::{APPLY_PATCH, JSON_PATCH, MERGE_PATCH, Prepared};
 
 use crate::collection::{Collection, ObjectKey, Snapshot};
+use crate::identity::User;
 use crate::request::info::ResourcePath;
 use crate::request::query::Query;
 use crate::selector::{FieldSelector, Filter, LabelSelector};
@@ -26,6 +30,7 @@ use crate::status::ApiStatus;
 /// A request for objects of a resource that is served, by somebody who may.
 pub(crate) struct ResourceRequest<'a> {
     pub(crate) site: &'a Site,
+    pub(crate) user: &'a User,
     pub(crate) resource: &'a ServedResource,
     pub(crate) path: &'a ResourcePath,
     pub(crate) query: &'a Query,
@@ -33,7 +38,11 @@ pub(crate) struct ResourceRequest<'a> {
 }
 
 /// The answer, by verb.
-pub(crate) async fn answer(request: ResourceRequest<'_>, verb: &str) -> Result<Response<Body>, ApiStatus> {
+pub(crate) async fn answer(
+    request: ResourceRequest<'_>,
+    verb: &str,
+    body: Incoming,
+) -> Result<Response<Body>, ApiStatus> {
     let definition = request.resource.collection.definition();
     let needs_namespace = definition.namespaced() && request.path.name.is_some();
     let has_namespace = request.path.namespace.is_some();
@@ -41,7 +50,7 @@ pub(crate) async fn answer(request: ResourceRequest<'_>, verb: &str) -> Result<R
         return Err(ApiStatus::path_not_found());
     }
     if !request.path.subresource.is_empty() {
-        return Err(ApiStatus::path_not_found());
+        return Err(no_subresource(&request, verb));
     }
     if !request.resource.verbs().contains(&verb) {
         return Err(ApiStatus::method_not_allowed());
@@ -54,8 +63,18 @@ pub(crate) async fn answer(request: ResourceRequest<'_>, verb: &str) -> Result<R
         "get" => get::answer(&request).await,
         "list" => list::answer(&request).await,
         "watch" => watch::answer(&request).await,
-        _ => Err(ApiStatus::method_not_allowed()),
+        _ => write::answer(&request, verb, body).await,
     }
+}
+
+/// There are no subresources. Who tries to write the status is told why that is not possible.
+fn no_subresource(request: &ResourceRequest<'_>, verb: &str) -> ApiStatus {
+    if request.path.subresource != "status" || !["update", "patch"].contains(&verb) {
+        return ApiStatus::path_not_found();
+    }
+    let plural = &request.resource.collection.definition().plural;
+    let message = format!("the status of {plural} is computed and cannot be written");
+    ApiStatus::new(StatusCode::METHOD_NOT_ALLOWED, "MethodNotAllowed", message)
 }
 
 impl ResourceRequest<'_> {

@@ -18,7 +18,8 @@ use crate::collection::{Collection, ObjectKey};
 use crate::discovery::Discovery;
 use crate::identity::Authenticator;
 use crate::openapi::OpenApi;
-use crate::serve::{Freshening, Pages};
+use crate::serve::{Freshening, Pages, PrepareError, Prepared};
+use crate::storage::Writing;
 
 /// Brings one object up to date before somebody reads it.
 ///
@@ -35,13 +36,33 @@ pub struct ServedResource {
     pub(crate) collection: Arc<Collection>,
     pub(crate) freshening: Option<Arc<Freshening>>,
     pub(crate) pages: Arc<Pages>,
+    pub(crate) prepared: Option<Arc<Prepared>>,
+    writing: Option<Writing>,
+    verbs: Vec<&'static str>,
     freshener: Option<Arc<dyn Freshener>>,
 }
 
 impl ServedResource {
     /// Served for reading: get, list, watch.
     pub fn new(collection: Arc<Collection>) -> Self {
-        Self { collection, freshening: None, pages: Arc::default(), freshener: None }
+        Self {
+            collection,
+            freshening: None,
+            pages: Arc::default(),
+            prepared: None,
+            writing: None,
+            verbs: vec!["get", "list", "watch"],
+            freshener: None,
+        }
+    }
+
+    /// The same, and written.
+    #[must_use]
+    pub fn written(mut self, writing: Writing) -> Self {
+        self.verbs.extend(writing.verbs.names());
+        self.verbs.sort_unstable();
+        self.writing = Some(writing);
+        self
     }
 
     /// The same, brought up to date before a GET of one object.
@@ -52,8 +73,13 @@ impl ServedResource {
     }
 
     /// The verbs that discovery promises.
-    pub(crate) fn verbs(&self) -> &'static [&'static str] {
-        &["get", "list", "watch"]
+    pub(crate) fn verbs(&self) -> &[&'static str] {
+        &self.verbs
+    }
+
+    /// True if objects can be changed.
+    pub(crate) fn has(&self, verb: &str) -> bool {
+        self.verbs.contains(&verb)
     }
 }
 
@@ -63,6 +89,7 @@ impl fmt::Debug for ServedResource {
             .debug_struct("ServedResource")
             .field("collection", &self.collection)
             .field("freshened", &self.freshener.is_some())
+            .field("verbs", &self.verbs)
             .finish_non_exhaustive()
     }
 }
@@ -77,6 +104,15 @@ pub enum BuildError {
         api_version: String,
         /// Plural or kind.
         name: String,
+    },
+    /// A resource cannot be written by the schema that it has.
+    #[error("{plural} cannot be written")]
+    Writing {
+        /// The resource.
+        plural: String,
+        /// Why.
+        #[source]
+        source: PrepareError,
     },
 }
 
@@ -182,6 +218,12 @@ impl ServerBuilder {
                     let api_version = definition.api_version();
                     return Err(BuildError::Duplicate { api_version, name: name.clone() });
                 }
+            }
+            if let Some(writing) = resource.writing.take() {
+                let plural = definition.plural.clone();
+                let prepared = Prepared::new(writing, definition)
+                    .map_err(|source| BuildError::Writing { plural, source })?;
+                resource.prepared = Some(Arc::new(prepared));
             }
             let time = self.limits.freshen;
             resource.freshening = resource.freshener.take().map(|by| Arc::new(Freshening::new(by, time)));

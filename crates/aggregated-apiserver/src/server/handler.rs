@@ -17,7 +17,7 @@ use tracing::{debug, error};
 use super::audit::{AuditLevel, Audited};
 use super::builder::Site;
 use super::metrics::RequestLabels;
-use crate::authorization::{self, Decision};
+use crate::authorization::{self, Attributes, Decision};
 use crate::identity::{AuthenticationError, PeerCertificates, User};
 use crate::request::info::{RequestInfo, Target};
 use crate::request::query::Query;
@@ -47,10 +47,9 @@ impl Site {
         address: SocketAddr,
     ) -> Response<Body> {
         let (start, received) = (Instant::now(), Timestamp::now());
-        // Nothing that is served takes a body yet.
-        let (parts, _body) = request.into_parts();
+        let (parts, body) = request.into_parts();
         let mut findings = Findings::default();
-        let answering = AssertUnwindSafe(self.answer(&parts, peer, &mut findings)).catch_unwind();
+        let answering = AssertUnwindSafe(self.answer(&parts, body, peer, &mut findings)).catch_unwind();
         let answer = match tokio::time::timeout(self.limits.request, answering).await {
             Ok(Ok(answer)) => answer,
             Ok(Err(_)) => {
@@ -118,6 +117,7 @@ impl Site {
     async fn answer(
         &self,
         parts: &Parts,
+        body: Incoming,
         peer: &PeerCertificates,
         findings: &mut Findings,
     ) -> Result<Response<Body>, ApiStatus> {
@@ -133,7 +133,7 @@ impl Site {
         findings.labels = self.labels(&info);
         let info = findings.info.insert(info);
         let user = findings.user.insert(self.authenticate(&parts.headers, peer).await?);
-        let allowed = self.authorize(user, info).await;
+        let allowed = self.authorize(user, &info.attributes()).await;
         findings.allowed = Some(allowed.is_ok());
         allowed?;
         match &info.target {
@@ -143,8 +143,8 @@ impl Site {
                 let resource = self.resources.get(&key).ok_or_else(ApiStatus::path_not_found)?;
                 let place = if info.verb == "watch" { &self.watches } else { &self.requests }.enter(user)?;
                 let headers = &parts.headers;
-                let request = ResourceRequest { site: self, resource, path, query: &query, headers };
-                let response = serve::answer(request, &info.verb).await?;
+                let request = ResourceRequest { site: self, user, resource, path, query: &query, headers };
+                let response = serve::answer(request, &info.verb, body).await?;
                 Ok(body::holding(response, place))
             }
         }
@@ -186,15 +186,15 @@ impl Site {
         Ok(User::anonymous())
     }
 
-    async fn authorize(&self, user: &User, info: &RequestInfo) -> Result<(), ApiStatus> {
-        let attributes = info.attributes();
-        if authorization::always_allowed(user, &attributes, self.authorizer.knows_masters()) {
+    /// Whether a user may do something.
+    pub(crate) async fn authorize(&self, user: &User, attributes: &Attributes) -> Result<(), ApiStatus> {
+        if authorization::always_allowed(user, attributes, self.authorizer.knows_masters()) {
             return Ok(());
         }
         if user.is_anonymous() {
             return Err(ApiStatus::unauthorized());
         }
-        match self.authorizer.authorize(user, &attributes).await {
+        match self.authorizer.authorize(user, attributes).await {
             Ok(Decision::Allowed) => Ok(()),
             Ok(Decision::Denied(why)) => Err(ApiStatus::forbidden(attributes.refusal(user, &why))),
             Err(error) => {

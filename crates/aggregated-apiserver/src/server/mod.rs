@@ -20,5 +20,5 @@ pub use self::certificate::{TlsConfig, TlsError};
 pub(crate) use self::flow::Place;
 pub use self::health::{Latch, Readiness};
 pub(crate) use self::metrics::WatchGuard;
-pub(crate) use self::stall::{asked_for, handed_over};
 pub use self::settings::{Drain, Limits, VersionInfo, Watching};
+pub(crate) use self::stall::{asked_for, handed_over};

@@ -51,6 +51,8 @@ pub enum FindingType {
     OrphanPort,
     /// Flows belong to a port that no longer exists.
     StaleFlows,
+    /// The host has no Kubernetes Node: it was declared before its Node came, or after it went.
+    NodeMissing,
 }
 
 /// How bad a finding or an issue is.
@@ -77,6 +79,7 @@ impl FindingType {
         Self::TraitDrift,
         Self::OrphanPort,
         Self::StaleFlows,
+        Self::NodeMissing,
     ];
 
     /// The severity that a finding of this type has.
@@ -84,7 +87,7 @@ impl FindingType {
     pub const fn severity(self) -> Severity {
         match self {
             Self::RunningOnTwoHosts => Severity::Critical,
-            Self::StaleFlows => Severity::Info,
+            Self::StaleFlows | Self::NodeMissing => Severity::Info,
             Self::DomainWithoutServer
             | Self::ServerWithoutDomain
             | Self::WrongHost

@@ -313,6 +313,7 @@ impl Inventory {
             flows: &entry.flows,
             daemons: &entry.daemons,
             intent: self.intents.get(name),
+            nodes_known: self.rules.follow_nodes && !self.awaiting_nodes,
             active_elsewhere,
             now,
         })

@@ -1,4 +1,7 @@
 //! The spec in force: defaults, then what the Node's labels and annotations say, then stored intent, field by field.
+//!
+//! A stored field wins over the Node for as long as it is stored. What is not stored follows the Node again, so that one
+//! `kubectl edit` of a reason does not freeze the aggregates of a host. Whose a field is stands in managedFields.
 
 use c5c3_api::HypervisorSpec;
 use c5c3_api::labels::{AGGREGATES, CUSTOM_TRAITS, LIFECYCLE, LIFECYCLE_SKIP_TESTS, ZONE};
@@ -8,32 +11,33 @@ use crate::sources::picture::NodePicture;
 
 /// The spec in force. A stored field of a form that this version does not know is left out rather than losing the rest.
 pub fn effective_spec(node: Option<&NodePicture>, stored: Option<&Value>) -> HypervisorSpec {
-    let mut fields = Map::new();
-    if let Some(node) = node {
-        from_node(node, &mut fields);
-    }
+    let mut fields = node_spec(node);
     if let Some(Value::Object(stored)) = stored {
-        for (field, value) in stored {
-            let alone = Value::Object(Map::from_iter([(field.clone(), value.clone())]));
-            if serde_json::from_value::<HypervisorSpec>(alone).is_ok() {
-                fields.insert(field.clone(), value.clone());
-            }
-        }
+        let known = stored.iter().filter(|(field, value)| is_readable(field, value));
+        fields.extend(known.map(|(field, value)| (field.clone(), value.clone())));
     }
     serde_json::from_value(Value::Object(fields)).unwrap_or_default()
 }
 
-fn from_node(node: &NodePicture, fields: &mut Map<String, Value>) {
+/// The spec of a host for which nothing is stored: what a stored field has to differ from to mean anything.
+pub fn base_spec(node: Option<&NodePicture>) -> Value {
+    serde_json::to_value(effective_spec(node, None)).unwrap_or_default()
+}
+
+/// What the Node says of its host: exactly the fields that its labels, annotations and conditions speak of.
+pub fn node_spec(node: Option<&NodePicture>) -> Map<String, Value> {
+    let mut fields = Map::new();
+    let Some(node) = node else { return fields };
     // A host whose Node carries no label is left alone: the schema's default of true is for hand-made objects.
     let lifecycle = node.labels.get(LIFECYCLE);
     fields.insert("lifecycleEnabled".to_owned(), Value::Bool(lifecycle.is_some()));
-    fields.insert(
-        "skipTests".to_owned(),
-        Value::Bool(lifecycle.is_some_and(|value| value == LIFECYCLE_SKIP_TESTS)),
-    );
+    if let Some(lifecycle) = lifecycle {
+        fields.insert("skipTests".to_owned(), Value::Bool(lifecycle == LIFECYCLE_SKIP_TESTS));
+    }
     if let Some(traits) = node.annotations.get(CUSTOM_TRAITS) {
         fields.insert("customTraits".to_owned(), words(traits).collect());
     }
+    // Without the annotation the zone alone says nothing: the aggregates of a host stay as they are.
     if let Some(aggregates) = node.annotations.get(AGGREGATES) {
         let zone = node.labels.get(ZONE).map(|zone| Value::String(zone.clone()));
         let mut list: Vec<Value> = words(aggregates).collect();
@@ -43,54 +47,22 @@ fn from_node(node: &NodePicture, fields: &mut Map<String, Value>) {
     if node.terminating {
         fields.insert("maintenance".to_owned(), Value::String("termination".to_owned()));
     }
+    fields
 }
 
+/// Whether a stored field can be read by this version.
+pub(super) fn is_readable(field: &str, value: &Value) -> bool {
+    let alone = Value::Object(Map::from_iter([(field.to_owned(), value.clone())]));
+    serde_json::from_value::<HypervisorSpec>(alone).is_ok()
+}
+
+/// The words of a comma-separated list, each once.
 fn words(list: &str) -> impl Iterator<Item = Value> {
-    list.split(',').map(str::trim).filter(|word| !word.is_empty()).map(|word| Value::String(word.to_owned()))
+    let mut seen = std::collections::BTreeSet::new();
+    let words = list.split(',').map(str::trim).filter(|word| !word.is_empty());
+    words.filter(move |word| seen.insert(*word)).map(|word| Value::String(word.to_owned()))
 }
 
 #[cfg(test)]
-mod tests {
-    use c5c3_api::Maintenance;
-    use serde_json::json;
-
-    use super::*;
-
-    fn node() -> NodePicture {
-        let pairs =
-            |list: &[(&str, &str)]| list.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
-        NodePicture {
-            labels: pairs(&[(LIFECYCLE, "skip-tests"), (ZONE, "zone-a")]),
-            annotations: pairs(&[(AGGREGATES, "gold, silver,"), (CUSTOM_TRAITS, "CUSTOM_A")]),
-            ..NodePicture::default()
-        }
-    }
-
-    #[test]
-    fn the_node_says_lifecycle_traits_and_aggregates_with_its_zone() {
-        let spec = effective_spec(Some(&node()), None);
-        assert!(spec.lifecycle_enabled && spec.skip_tests && spec.high_availability);
-        assert_eq!(spec.custom_traits, ["CUSTOM_A"]);
-        assert_eq!(spec.aggregates, ["gold", "silver", "zone-a"]);
-    }
-
-    #[test]
-    fn stored_intent_wins_field_by_field() {
-        let stored = json!({"skipTests": false, "maintenance": "manual", "maintenanceReason": "disk"});
-        let spec = effective_spec(Some(&node()), Some(&stored));
-        assert!(spec.lifecycle_enabled && !spec.skip_tests);
-        assert_eq!(spec.maintenance, Some(Maintenance::Manual));
-    }
-
-    #[test]
-    fn one_unreadable_field_does_not_lose_the_others() {
-        let stored = json!({"maintenance": 7, "maintenanceReason": "disk"});
-        let spec = effective_spec(None, Some(&stored));
-        assert_eq!((spec.maintenance, spec.maintenance_reason.as_deref()), (None, Some("disk")));
-    }
-
-    #[test]
-    fn a_node_without_the_lifecycle_label_is_left_alone() {
-        assert!(!effective_spec(Some(&NodePicture::default()), None).lifecycle_enabled);
-    }
-}
+#[path = "effective_spec_tests.rs"]
+mod tests;

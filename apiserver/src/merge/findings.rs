@@ -4,8 +4,11 @@ use c5c3_api::finding::{Finding, FindingType};
 use c5c3_api::hypervisor::HypervisorStatus;
 use c5c3_api::source::name;
 
+use c5c3_api::SourceState;
+
 use super::HostView;
 use super::identity::time;
+use crate::intent::IntentRecord;
 
 /// The findings about a host, in the order of type and subject; one that was there before keeps its `since`.
 pub(super) fn findings(
@@ -17,6 +20,7 @@ pub(super) fn findings(
     list.extend(service_up_libvirt_away(host, status));
     list.extend(on_two_hosts(host));
     list.extend(chassis(host));
+    list.extend(without_node(host));
     let before = earlier.map(|status| status.findings.as_slice()).unwrap_or_default();
     for finding in &mut list {
         let known =
@@ -38,6 +42,18 @@ fn service_up_libvirt_away(host: &HostView<'_>, status: &HypervisorStatus) -> Op
             host.nova_host
         );
         about(host, FindingType::ServiceUpLibvirtAway, host.nova_host, message, &[name::NOVA, name::LIBVIRT])
+    })
+}
+
+fn without_node(host: &HostView<'_>) -> Option<Finding> {
+    let none = host.nodes_known && host.node.value().is_none() && host.node.state() == SourceState::Disabled;
+    none.then(|| {
+        let why = match host.intent.is_some_and(IntentRecord::is_declaration) {
+            true => "somebody declared intent for it, which takes effect when the Node comes",
+            false => "the configuration lists it",
+        };
+        let message = format!("There is no Node {}: the host is here because {why}.", host.name);
+        about(host, FindingType::NodeMissing, host.name, message, &[name::NODE])
     })
 }
 

@@ -10,6 +10,7 @@ use c5c3_api::{Hypervisor, quantity};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
 
 use super::identity::{hypervisor_uid, pruned, time, with_stored};
+use super::node_share::node_share;
 use super::source_status::source;
 use super::{CloudView, HostView, effective_spec, findings, hypervisor_conditions};
 use crate::intent::IntentRecord;
@@ -64,10 +65,18 @@ fn metadata(host: &HostView<'_>) -> ObjectMeta {
         owner_references: owner.map(|owner| vec![owner]),
         ..ObjectMeta::default()
     };
-    pruned(match host.intent {
+    let mut metadata = match host.intent {
         Some(record) => with_stored(computed, record),
         None => computed,
-    })
+    };
+    if let Some(node) = host.node.value() {
+        let spec = host.intent.map(IntentRecord::spec);
+        let labels = host.intent.map(IntentRecord::labels).unwrap_or_default();
+        let since = time(host.incarnation.created);
+        let share = node_share(node, &host.transferred_labels(), spec, &labels, since);
+        metadata.managed_fields.get_or_insert_default().push(share);
+    }
+    pruned(metadata)
 }
 
 fn from_libvirt(libvirt: &LibvirtPicture, spec: &HypervisorSpec, status: &mut HypervisorStatus) {

@@ -14,6 +14,7 @@ mod hypervisor_conditions;
 mod identity;
 mod meaning;
 mod migration;
+mod node_share;
 mod ovs_node;
 mod ovs_node_conditions;
 mod ovs_node_issues;
@@ -23,11 +24,12 @@ mod view;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub use self::effective_spec::effective_spec;
+pub use self::effective_spec::{base_spec, effective_spec, node_spec};
 pub use self::eviction::eviction;
 pub use self::hypervisor::hypervisor;
 pub use self::identity::{Incarnation, uid};
 pub use self::meaning::Digests;
 pub use self::migration::{MigrationEnd, migration};
+pub use self::node_share::NODE_MANAGER;
 pub use self::ovs_node::ovs_node;
 pub use self::view::{CloudView, HostView};

@@ -36,6 +36,8 @@ pub struct HostView<'a> {
     pub daemons: &'a Observation<DaemonPicture>,
     /// What people want of it.
     pub intent: Option<&'a IntentRecord>,
+    /// Whether hosts have Nodes at all, and all of them have been heard.
+    pub nodes_known: bool,
     /// Other hosts on which a domain that is active here is active too.
     pub active_elsewhere: &'a BTreeMap<Uuid, Vec<String>>,
     /// The moment.

@@ -213,6 +213,28 @@ fn a_fully_qualified_chassis_name_is_no_mismatch() {
 }
 
 #[test]
+fn a_host_that_was_declared_before_its_node_says_so() {
+    let mut scene = Scene::healthy().wanting(json!({"highAvailability": false}));
+    scene.node = Observation::disabled();
+    let declared = scene.hypervisor();
+    let finding = declared.status.unwrap().findings.remove(0);
+    assert_eq!((finding.type_, finding.subject.as_str()), (FindingType::NodeMissing, "host-1"));
+    assert!(finding.message.contains("declared intent"), "{}", finding.message);
+    assert_eq!(declared.metadata.owner_references, None);
+    scene.nodes_known = false;
+    assert_eq!(scene.hypervisor().status.unwrap().findings, [], "a standalone server has no Nodes to miss");
+}
+
+#[test]
+fn the_nodes_share_stands_beside_what_writers_left() {
+    let hypervisor = Scene::healthy().hypervisor();
+    let entries = hypervisor.metadata.managed_fields.unwrap();
+    assert_eq!((entries.len(), entries[0].manager.as_deref()), (1, Some(merge::NODE_MANAGER)));
+    let again = Scene::healthy().hypervisor().metadata.managed_fields.unwrap();
+    assert_eq!(again, entries, "it does not move by itself");
+}
+
+#[test]
 fn the_generation_counts_on_from_the_spec_that_nobody_touched() {
     assert_eq!(Scene::healthy().hypervisor().metadata.generation, Some(1));
     let wanted = Scene::healthy().wanting(json!({"skipTests": true})).hypervisor();

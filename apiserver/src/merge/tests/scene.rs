@@ -39,6 +39,7 @@ pub(crate) struct Scene {
     pub(crate) flows: Observation<FlowPicture>,
     pub(crate) daemons: Observation<DaemonPicture>,
     pub(crate) intent: Option<IntentRecord>,
+    pub(crate) nodes_known: bool,
     pub(crate) active_elsewhere: BTreeMap<Uuid, Vec<String>>,
     pub(crate) compute: Observation<ComputePicture>,
     pub(crate) memberships: Observation<MembershipPicture>,
@@ -58,6 +59,7 @@ impl Scene {
             flows: Observation::fresh(flows(), now),
             daemons: Observation::fresh(daemons(), now),
             intent: None,
+            nodes_known: true,
             active_elsewhere: BTreeMap::new(),
             compute: Observation::fresh(compute(), now),
             memberships: Observation::fresh(memberships(), now),
@@ -91,6 +93,7 @@ impl Scene {
             flows: &self.flows,
             daemons: &self.daemons,
             intent: self.intent.as_ref(),
+            nodes_known: self.nodes_known,
             active_elsewhere: &self.active_elsewhere,
             now: self.now,
         }

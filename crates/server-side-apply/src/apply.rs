@@ -95,11 +95,12 @@ pub fn apply(
     now: Timestamp,
 ) -> Result<Applied, ApplyError> {
     check_body(schema, live, applied, manager)?;
-    let config = managed_fields::without(applied);
     let old = live.map_or_else(|| managed_fields::empty_like(applied), managed_fields::without);
     let managers = Managers::decode(live.and_then(managed_fields::of)).map_err(ApplyError::LiveManagers)?;
-    check(schema, &config, false)
+    // Before anything is copied: this is what puts an end to the depth.
+    check(schema, applied, false)
         .map_err(|errors| ApplyError::Invalid { identity: identity_text(applied), errors })?;
+    let config = managed_fields::without(applied);
     check(schema, &old, true).map_err(|errors| ApplyError::Live { identity: identity_text(&old), errors })?;
     let now = crate::whole_seconds(now);
     let managers =

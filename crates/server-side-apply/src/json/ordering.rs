@@ -84,13 +84,9 @@ fn whole(number: &Number) -> Option<i128> {
         return Some(i128::from(number));
     }
     let float = float(number);
-    // Above 2^100 nothing but floats is left, and they are compared as floats.
-    (float.fract() == 0.0 && float.abs() < 1.267_650_600_228_229_4e30).then(|| {
-        #[expect(clippy::cast_possible_truncation, reason = "a whole number below 2^100 fits in 128 bits")]
-        {
-            float as i128
-        }
-    })
+    // Above 2^100 nothing but floats is left, and they are compared as floats. `as` saturates, so this never is a wrong number below that.
+    let small = float.fract() == 0.0 && float.abs() < 1.267_650_600_228_229_4e30;
+    small.then_some(float as i128)
 }
 
 fn float(number: &Number) -> f64 {

@@ -25,8 +25,12 @@ RIG_BRIDGE=br-rig$RIG_NUMBER
 RIG_NET=10.99.$RIG_NUMBER
 RIG_CLOUD_IP=$RIG_NET.2
 RIG_OVN_IP=$RIG_NET.3
+RIG_SASL_IP=$RIG_NET.4
 RIG_HOSTS=(node-1="$RIG_NET.11" node-2="$RIG_NET.12")
 RIG_NODE_DIR=$RIG_STATE/node
+# Certificates of libvirt daemons and their clients; each daemon has one for its name and address.
+RIG_LIBVIRT_PKI=$RIG_STATE/libvirt-pki
+RIG_LIBVIRT_DAEMONS=("${RIG_HOSTS[@]}" sasl="$RIG_SASL_IP")
 RIG_FAKE_COMPUTES=${C5C3_RIG_FAKE_COMPUTES:-2}
 
 # Domain sockets have room for 107 characters of path; the longest one here is <state>/node/node-1/run/openvswitch/ovsdb-server.ctl.

@@ -5,6 +5,7 @@ set -euo pipefail
 . "$RIG_HOME/lib/daemon.sh"
 . "$RIG_HOME/lib/room.sh"
 
+"$RIG_HOME/lib/libvirt-pki" "$RIG_LIBVIRT_PKI" "${RIG_LIBVIRT_DAEMONS[@]}"
 for host in "${RIG_HOSTS[@]}"; do room "${host%=*}" "${host#*=}"; done
 starts=()
 for host in "${RIG_HOSTS[@]}"; do
@@ -24,6 +25,7 @@ done
 publish hosts <<EOF
 export C5C3_RIG_HOSTS='${RIG_HOSTS[*]}'
 export C5C3_RIG_NODE_DIR='$RIG_NODE_DIR'
+export C5C3_RIG_LIBVIRT_PKI='$RIG_LIBVIRT_PKI'
 EOF
 versions hosts <<EOF
 libvirt $(libvirtd --version | sed 's/.* //')

@@ -4,6 +4,7 @@ set -euo pipefail
 . "$(dirname "$0")/../lib/rig.sh"
 . "$RIG_HOME/lib/cache.sh"
 packages=(openvswitch-switch ovn-central ovn-host libvirt-daemon-system libvirt-clients libvirt-dev qemu-system-x86 qemu-utils
+  libsasl2-modules libsasl2-modules-db sasl2-bin
   rabbitmq-server mariadb-server iproute2 procps uuid-runtime openssl curl jq git zstd gcc pkg-config)
 
 missing=()

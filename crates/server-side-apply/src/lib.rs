@@ -49,3 +49,8 @@ pub const MAX_DEPTH: usize = 100;
 fn whole_seconds(time: jiff::Timestamp) -> jiff::Timestamp {
     jiff::Timestamp::from_second(time.as_second()).unwrap_or(time)
 }
+
+/// The example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

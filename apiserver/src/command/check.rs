@@ -96,7 +96,7 @@ fn row(report: Report) -> Option<Row> {
     match report {
         Report::Compute(observation) => Some(said(String::new(), name::NOVA, &observation)),
         Report::Membership(observation) => Some(said(String::new(), name::PLACEMENT, &observation)),
-        Report::Asked(_) => None,
+        Report::Asked { .. } => None,
         Report::Host { host, observed } => match observed {
             HostObserved::Libvirt(observation) => Some(said(host, name::LIBVIRT, &observation)),
             HostObserved::Switch(observation) => Some(said(host, name::OVSDB, &observation)),

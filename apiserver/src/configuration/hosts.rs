@@ -76,6 +76,11 @@ impl HostRules {
         }
     }
 
+    /// Hosts whose nova-compute service has another host name: that name, and the host's own.
+    pub fn renamed(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.known.iter().filter_map(|(name, host)| Some((host.nova_host.as_deref()?, name.as_str())))
+    }
+
     /// Host name of the nova-compute service of the host called `name`.
     pub fn nova_host<'a>(&'a self, name: &'a str) -> &'a str {
         self.known.get(name).and_then(|host| host.nova_host.as_deref()).unwrap_or(name)

@@ -1,6 +1,7 @@
 //! Where domains are: on one host, on their way to another, or on two at once, which is trouble.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use uuid::Uuid;
@@ -23,32 +24,39 @@ impl Inventory {
         before: &Observation<LibvirtPicture>,
         after: &Observation<LibvirtPicture>,
     ) {
-        let active = |observation: &Observation<LibvirtPicture>| -> BTreeSet<Uuid> {
-            let domains = observation.value().into_iter().flat_map(|picture| &picture.domains);
-            domains.filter(|(_, domain)| domain.active).map(|(uuid, _)| *uuid).collect()
-        };
-        let (old, new) = (active(before), active(after));
-        for uuid in old.symmetric_difference(&new) {
-            let hosts = self.active.entry(*uuid).or_default();
-            if new.contains(uuid) {
-                hosts.insert(name.to_owned());
-            } else {
-                hosts.remove(name);
+        let (old, new) = (before.value(), after.value());
+        let same = old.zip(new).is_some_and(|(old, new)| Arc::ptr_eq(&old.domains, &new.domains));
+        if !same {
+            let active = |picture: Option<&LibvirtPicture>, uuid: &Uuid| {
+                picture.and_then(|picture| picture.domains.get(uuid)).is_some_and(|domain| domain.active)
+            };
+            let named = |picture: Option<&LibvirtPicture>| -> Vec<Uuid> {
+                picture.map(|picture| picture.domains.keys().copied().collect()).unwrap_or_default()
+            };
+            let host: Arc<str> = name.into();
+            for uuid in named(new).iter().filter(|uuid| active(new, uuid) && !active(old, uuid)) {
+                self.active.came(*uuid, &host);
+                self.moved(*uuid, name);
             }
-            // The other hosts of a domain learn of it, and a finished migration of where its domain is now.
-            let others: Vec<String> = hosts.iter().filter(|other| *other != name).cloned().collect();
-            self.touched.hypervisors.extend(others);
-            if self.shown.migrations.contains_key(uuid) {
-                self.touched.migrations.insert(*uuid);
+            for uuid in named(old).iter().filter(|uuid| active(old, uuid) && !active(new, uuid)) {
+                self.active.went(*uuid, name);
+                self.moved(*uuid, name);
             }
         }
-        self.active.retain(|_, hosts| !hosts.is_empty());
-        let jobs = |observation: &Observation<LibvirtPicture>| {
-            observation.value().map(|picture| picture.jobs.clone()).unwrap_or_default()
-        };
-        let (old, new) = (jobs(before), jobs(after));
+        let none = BTreeMap::new();
+        let jobs = |picture: Option<&'_ LibvirtPicture>| picture.map(|picture| picture.jobs.clone());
+        let (old, new) = (jobs(old).unwrap_or(none.clone()), jobs(new).unwrap_or(none));
         let changed = old.keys().chain(new.keys()).filter(|uuid| old.get(*uuid) != new.get(*uuid));
         self.touched.migrations.extend(changed);
+    }
+
+    /// The other hosts of a domain learn that it came or went, and a finished migration of where its domain is now.
+    fn moved(&mut self, uuid: Uuid, host: &str) {
+        let others = self.active.hosts(uuid).filter(|other| ***other != *host).map(ToString::to_string);
+        self.touched.hypervisors.extend(others);
+        if self.shown.migrations.contains_key(&uuid) {
+            self.touched.migrations.insert(uuid);
+        }
     }
 
     /// Domains that run on `name` and on other hosts too, without a migration that explains it.
@@ -60,12 +68,15 @@ impl Inventory {
         };
         let mut found = BTreeMap::new();
         for uuid in picture.domains.keys() {
-            let Some(hosts) = self.active.get(uuid).filter(|hosts| hosts.len() > 1) else { continue };
-            if !self.runs(name, *uuid) || hosts.iter().any(|host| self.is_moving(host, *uuid, now)) {
+            let hosts = || self.active.hosts(*uuid);
+            if hosts().nth(1).is_none()
+                || !self.runs(name, *uuid)
+                || hosts().any(|host| self.is_moving(host, *uuid, now))
+            {
                 continue;
             }
-            let others = hosts.iter().filter(|host| *host != name && self.runs(host, *uuid));
-            let others: Vec<String> = others.cloned().collect();
+            let others = hosts().filter(|host| ***host != *name && self.runs(host, *uuid));
+            let others: Vec<String> = others.map(ToString::to_string).collect();
             if !others.is_empty() {
                 found.insert(*uuid, others);
             }
@@ -106,7 +117,8 @@ impl Inventory {
 
     /// The host on which a domain runs, if there is exactly one.
     pub(super) fn runs_on(&self, uuid: Uuid) -> Option<&str> {
-        let hosts = self.active.get(&uuid)?;
-        if hosts.len() == 1 { hosts.first().map(String::as_str) } else { None }
+        let mut hosts = self.active.hosts(uuid);
+        let first = hosts.next()?;
+        if hosts.next().is_none() { Some(first) } else { None }
     }
 }

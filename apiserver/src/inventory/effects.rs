@@ -26,15 +26,27 @@ impl Inventory {
     /// What the world shall see after all that was taken since the last call.
     pub fn publications(&mut self, now: Timestamp) -> Vec<Publication> {
         let mut list = Vec::new();
-        while self.has_news() {
+        while self.has_news() || self.has_patient_news() {
             list.extend(self.next_publications(usize::MAX, now));
+            list.extend(self.patient_publications(now));
         }
         list
     }
 
-    /// Whether there is something to publish.
+    /// Whether there is something to publish at once.
     pub fn has_news(&self) -> bool {
-        !self.touched.is_empty()
+        self.touched.is_urgent()
+    }
+
+    /// Whether there is something to publish when nothing else is.
+    pub fn has_patient_news(&self) -> bool {
+        self.touched.is_patient()
+    }
+
+    /// One thing that could wait.
+    pub fn patient_publications(&mut self, now: Timestamp) -> Vec<Publication> {
+        let next = self.touched.pop_patient();
+        next.map(|next| self.publications_of(next, now)).unwrap_or_default()
     }
 
     /// Some of what the world shall see: of that many objects at most, so that nobody has to wait for all of them.
@@ -42,15 +54,21 @@ impl Inventory {
         let mut list = Vec::new();
         for _ in 0..objects {
             let Some(next) = self.touched.pop() else { break };
-            match next {
-                Touch::Gone(name) => list.extend(self.withdraw_host(&name)),
-                Touch::Hypervisor(name) => list.extend(self.hypervisor_object(&name, Pace::Meaning, now)),
-                Touch::Switch(name) => list.extend(self.switch_object(&name, Pace::Meaning, now)),
-                Touch::Eviction(name) => list.extend(self.eviction_object(&name, now)),
-                Touch::Migration(uuid) => list.extend(self.migration_object(uuid, now)),
-            }
+            list.extend(self.publications_of(next, now));
         }
         list
+    }
+
+    fn publications_of(&mut self, touch: Touch, now: Timestamp) -> Vec<Publication> {
+        let one = match touch {
+            Touch::Gone(name) => return self.withdraw_host(&name),
+            Touch::Due(name) => return self.slow_publications(&name, now),
+            Touch::Hypervisor(name) => self.hypervisor_object(&name, Pace::Meaning, now),
+            Touch::Switch(name) => self.switch_object(&name, Pace::Meaning, now),
+            Touch::Eviction(name) => self.eviction_object(&name, now),
+            Touch::Migration(uuid) => self.migration_object(uuid, now),
+        };
+        Vec::from_iter(one)
     }
 
     /// The objects of one host, with counters that moved made known, and the ages of its evictions.

@@ -38,15 +38,18 @@ impl HostEntry {
         }
     }
 
-    /// Takes an observation in the place of the earlier one. A failure without a value keeps the value that is known:
-    /// it comes from a task that was started anew.
-    pub(super) fn take(&mut self, observed: HostObserved) {
+    /// Takes an observation in the place of the earlier one; `false` when it says nothing new. A failure without a value
+    /// keeps the value that is known: it comes from a task that was started anew.
+    pub(super) fn take(&mut self, observed: HostObserved) -> bool {
         match observed {
-            HostObserved::Libvirt(observation) => self.libvirt = observation.or_value_of(&self.libvirt),
-            HostObserved::Switch(observation) => self.switch = observation.or_value_of(&self.switch),
-            HostObserved::Flows(observation) => self.flows = observation.or_value_of(&self.flows),
-            HostObserved::Daemons(observation) => self.daemons = observation.or_value_of(&self.daemons),
-            HostObserved::Node(observation) => self.node = observation,
+            HostObserved::Libvirt(observation) => replace(&mut self.libvirt, observation),
+            HostObserved::Switch(observation) => replace(&mut self.switch, observation),
+            HostObserved::Flows(observation) => replace(&mut self.flows, observation),
+            HostObserved::Daemons(observation) => replace(&mut self.daemons, observation),
+            HostObserved::Node(observation) => {
+                self.node = observation;
+                true
+            }
         }
     }
 
@@ -57,4 +60,11 @@ impl HostEntry {
         self.flows = self.flows.expected(reach.openvswitch_run.is_some());
         self.daemons = self.daemons.expected(reach.openvswitch_run.is_some());
     }
+}
+
+fn replace<T>(known: &mut Observation<T>, next: Observation<T>) -> bool {
+    let next = next.or_value_of(known);
+    let news = !next.says_the_same(known);
+    *known = next;
+    news
 }

@@ -106,11 +106,16 @@ impl Follower {
                     self.parts.metrics.reports.inc_by(u64::try_from(taken).unwrap_or_default());
                     for report in batch.drain(..) {
                         match report {
-                            Report::Asked(waiting) => asked.extend(waiting),
+                            Report::Asked { host, waiting } => {
+                                self.inventory.touch_asked(&host);
+                                asked.extend(waiting);
+                            }
                             report => self.inventory.take(report),
                         }
                     }
                 }
+                // Nothing else to do, for the moment: one of the things that could wait.
+                () = std::future::ready(()), if self.inventory.has_patient_news() => self.publish_patient().await,
             }
             self.publish().await;
             for waiting in asked.drain(..) {
@@ -314,7 +319,15 @@ impl Follower {
         }
     }
 
-    /// Withdraws what is over, and makes counters known that moved, of a share of the hosts each second, so that they do not all come at once.
+    /// Publishes one thing that could wait.
+    async fn publish_patient(&mut self) {
+        let publications = self.inventory.patient_publications(Timestamp::now());
+        self.put(publications);
+        tokio::task::yield_now().await;
+    }
+
+    /// Withdraws what is over, and has counters and ages shown, of a share of the hosts each second, so that they do not all
+    /// come at once.
     async fn slow_tick(&mut self) {
         if self.stale {
             self.reload().await;
@@ -329,9 +342,7 @@ impl Follower {
             .collect();
         self.inventory.touch_expired(now);
         for name in names {
-            let publications = self.inventory.slow_publications(&name, now);
-            self.put(publications);
-            tokio::task::yield_now().await;
+            self.inventory.touch_due(&name);
         }
         self.parts.metrics.sources.clear();
         for ((source, state), hosts) in self.inventory.source_states() {

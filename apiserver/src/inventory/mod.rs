@@ -8,6 +8,7 @@
 //!
 //! The task in `follow` owns the [`Inventory`], applies what comes in, and carries out what follows from it.
 
+mod by_cloud;
 mod domains;
 mod effects;
 mod entry;
@@ -18,6 +19,7 @@ mod publication;
 mod shown;
 mod state;
 mod touched;
+mod whereabouts;
 
 #[cfg(test)]
 mod tests;

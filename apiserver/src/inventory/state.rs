@@ -2,7 +2,8 @@
 //!
 //! No I/O and no clock. Whoever drives it says what the time is.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -11,11 +12,14 @@ use uuid::Uuid;
 use super::entry::HostEntry;
 use super::shown::Shown;
 use super::touched::Touched;
+use super::whereabouts::Whereabouts;
 use crate::configuration::{HostRules, Namespaces, Reach};
 use crate::intent::IntentRecord;
 use crate::merge::{CloudView, HostView, Incarnation};
 use crate::sources::observation::Observation;
-use crate::sources::picture::{ComputePicture, MembershipPicture, NodePicture};
+use crate::sources::picture::{
+    ComputePicture, LibvirtPicture, MembershipPicture, NodePicture, SwitchPicture,
+};
 use crate::sources::report::{HostObserved, Report};
 use c5c3_api::SourceState;
 
@@ -43,10 +47,39 @@ pub struct Inventory {
     pub(super) evictions: BTreeMap<String, IntentRecord>,
     pub(super) shown: Shown,
     pub(super) touched: Touched,
-    /// Hosts by active domain: more than one is a migration, or trouble.
-    pub(super) active: BTreeMap<Uuid, BTreeSet<String>>,
+    /// Hosts by active domain.
+    pub(super) active: Whereabouts,
     /// Not all Nodes have been heard yet: a host without one may still turn out to have one.
     awaiting_nodes: bool,
+}
+
+/// What kind of thing an observation tells of.
+#[derive(Debug, Clone, Copy)]
+enum Said {
+    OfDomains,
+    OfDatabase,
+    OfDaemons,
+    OfNode,
+}
+
+impl Said {
+    fn of(observed: &HostObserved) -> Self {
+        match observed {
+            HostObserved::Libvirt(_) => Self::OfDomains,
+            HostObserved::Switch(_) => Self::OfDatabase,
+            HostObserved::Flows(_) | HostObserved::Daemons(_) => Self::OfDaemons,
+            HostObserved::Node(_) => Self::OfNode,
+        }
+    }
+}
+
+fn same_domains(before: Option<&LibvirtPicture>, after: Option<&LibvirtPicture>) -> bool {
+    match (before, after) {
+        (Some(before), Some(after)) => {
+            Arc::ptr_eq(&before.domains, &after.domains) || before.domains.keys().eq(after.domains.keys())
+        }
+        (before, after) => before.is_none() && after.is_none(),
+    }
 }
 
 impl Inventory {
@@ -62,7 +95,7 @@ impl Inventory {
             evictions: BTreeMap::new(),
             shown: Shown::default(),
             touched: Touched::default(),
-            active: BTreeMap::new(),
+            active: Whereabouts::default(),
         }
     }
 
@@ -208,6 +241,8 @@ impl Inventory {
             self.touch_domains(name, &entry.libvirt, &none);
             self.touched.hypervisors.remove(name);
             self.touched.switches.remove(name);
+            self.touched.by_cloud.remove(name);
+            self.touched.due.remove(name);
             self.touched.gone.insert(name.to_owned());
             self.touch_evictions_of(name);
         }
@@ -217,44 +252,66 @@ impl Inventory {
     pub fn take(&mut self, report: Report) {
         match report {
             Report::Compute(observation) => {
-                let moved =
-                    observation.value() != self.compute.value() || observation.health != self.compute.health;
-                self.compute = observation;
-                if moved {
-                    self.touch_all();
-                }
+                let before = std::mem::replace(&mut self.compute, observation);
+                self.touch_by_compute(&before);
             }
             Report::Membership(observation) => {
-                let moved = observation.value() != self.memberships.value()
-                    || observation.health != self.memberships.health;
-                self.memberships = observation;
-                if moved {
-                    self.touch_all();
-                }
+                let before = std::mem::replace(&mut self.memberships, observation);
+                self.touch_by_memberships(&before);
             }
             Report::Host { host, observed } => self.take_host(&host, observed),
             // Answered by whoever publishes.
-            Report::Asked(_) => {}
+            Report::Asked { .. } => {}
         }
     }
 
     fn take_host(&mut self, name: &str, observed: HostObserved) {
         let Some(entry) = self.hosts.get_mut(name) else { return };
-        let before = entry.libvirt.clone();
-        let is_libvirt = matches!(observed, HostObserved::Libvirt(_));
-        // What only the daemons and the flow tables say is said of the switch alone.
-        let of_switch = matches!(observed, HostObserved::Flows(_) | HostObserved::Daemons(_));
-        entry.take(observed);
-        let after = entry.libvirt.clone();
-        if is_libvirt {
-            self.touch_domains(name, &before, &after);
-            self.touch_evictions_of(name);
+        let said = Said::of(&observed);
+        let (libvirt, switch) = (entry.libvirt.clone(), entry.switch.clone());
+        if !entry.take(observed) {
+            // Read again and the same: only its age is another one, which the slow tick shows.
+            return;
         }
-        if of_switch {
-            self.touched.switches.insert(name.to_owned());
-        } else {
+        match said {
+            Said::OfDomains => {
+                let after = entry.libvirt.clone();
+                self.touch_domains(name, &libvirt, &after);
+                self.touch_evictions_of(name);
+                self.touched.hypervisors.insert(name.to_owned());
+                // Which ports are orphans depends on which domains there are.
+                if libvirt.health != after.health || !same_domains(libvirt.value(), after.value()) {
+                    self.touched.switches.insert(name.to_owned());
+                }
+            }
+            Said::OfDatabase => {
+                let after = &entry.switch;
+                let hostname = |switch: &Observation<SwitchPicture>| {
+                    switch.value().and_then(|switch| switch.external_id("hostname")).map(str::to_owned)
+                };
+                if switch.health != after.health || hostname(&switch) != hostname(after) {
+                    self.touched.hypervisors.insert(name.to_owned());
+                }
+                self.touched.switches.insert(name.to_owned());
+            }
+            // What only the daemons and the flow tables say is said of the switch alone.
+            Said::OfDaemons => {
+                self.touched.switches.insert(name.to_owned());
+            }
+            Said::OfNode => self.touch_host(name),
+        }
+    }
+
+    /// Has the ages of a host shown as they are: somebody asked for it.
+    pub fn touch_asked(&mut self, name: &str) {
+        if self.has_host(name) {
             self.touch_host(name);
         }
+    }
+
+    /// Has counters and ages of a host shown when nothing else is to be done.
+    pub fn touch_due(&mut self, name: &str) {
+        self.touched.due.insert(name.to_owned());
     }
 
     /// Takes the wish for a host; `None`: there is no such wish any more.
@@ -282,7 +339,7 @@ impl Inventory {
 
     /// Has every object that the cloud tells something of computed again.
     pub fn touch_all(&mut self) {
-        self.touched.hypervisors.extend(self.hosts.keys().cloned());
+        self.touched.by_cloud.extend(self.hosts.keys().cloned());
         self.touched.evictions.extend(self.evictions.keys().cloned());
     }
 

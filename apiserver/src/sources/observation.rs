@@ -62,7 +62,23 @@ impl<T> Observation<T> {
 
     /// A value read whole just now.
     pub fn fresh(value: T, now: Timestamp) -> Self {
-        Self { value: Some(Arc::new(value)), observed_at: Some(now), health: Health::Connected }
+        Self::of(Arc::new(value), now)
+    }
+
+    /// A value read whole just now that is shared with an earlier observation, because it is the same.
+    pub fn of(value: Arc<T>, now: Timestamp) -> Self {
+        Self { value: Some(value), observed_at: Some(now), health: Health::Connected }
+    }
+
+    /// Whether this says nothing that the other did not, but perhaps at another time. Values are compared by identity:
+    /// a source that reads the same again shares it.
+    pub fn says_the_same(&self, other: &Self) -> bool {
+        let same = match (&self.value, &other.value) {
+            (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+            (None, None) => true,
+            _ => false,
+        };
+        same && self.health == other.health
     }
 
     /// The same value, and the news that the source has stopped to answer.

@@ -2,6 +2,7 @@
 //! merge. Protocol types end in the source that reads them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use uuid::Uuid;
@@ -24,11 +25,11 @@ pub struct LibvirtPicture {
     /// Total logical CPUs: sum over cells, else node information.
     pub cpus: Option<u64>,
     /// What a domain of the default machine may use (domain capabilities).
-    pub domain_capabilities: Option<DomainCapabilitiesPicture>,
+    pub domain_capabilities: Option<Arc<DomainCapabilitiesPicture>>,
     /// Vendor and model of the machine and its firmware (sysinfo).
     pub system: Option<SystemPicture>,
     /// All domains, active or not.
-    pub domains: BTreeMap<Uuid, DomainPicture>,
+    pub domains: Arc<BTreeMap<Uuid, DomainPicture>>,
     /// Migration jobs, running or lately ended.
     pub jobs: BTreeMap<Uuid, JobPicture>,
 }
@@ -45,7 +46,7 @@ pub struct Cell {
 }
 
 /// Domain capabilities in the contract's strings.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DomainCapabilitiesPicture {
     /// Guest architecture.
     pub arch: Option<String>,

@@ -21,8 +21,13 @@ pub enum Report {
     Compute(Observation<ComputePicture>),
     /// About aggregates and traits of the cloud.
     Membership(Observation<MembershipPicture>),
-    /// Somebody waits until all that was reported before this is published.
-    Asked(Vec<oneshot::Sender<()>>),
+    /// Somebody waits until all that was reported of a host before this can be seen, its age included.
+    Asked {
+        /// The host.
+        host: String,
+        /// Who waits.
+        waiting: Vec<oneshot::Sender<()>>,
+    },
 }
 
 /// An observation of one host by one source.

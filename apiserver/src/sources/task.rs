@@ -1,6 +1,7 @@
 //! What all source tasks share: settings, the pause between attempts, and sending reports.
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use c5c3_api::SourceState;
@@ -10,6 +11,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::observation::Observation;
+use super::picture::DomainCapabilitiesPicture;
 use super::report::{HostObserved, RefreshRequests, Report, Reports};
 use crate::configuration::Refresh;
 
@@ -19,9 +21,10 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(20);
 
 /// Connections that are made at the same time: a thousand hosts at once, after a start or a network that was away, would
 /// make each other miss their deadlines.
-const AT_A_TIME: usize = 32;
-/// Whoever has not answered by then does not hold up others any longer.
-const TURN: Duration = Duration::from_secs(1);
+const AT_A_TIME: usize = 64;
+/// Whoever has not answered by then does not hold up others any longer: a thousand hosts that are silent cost all others
+/// a few seconds at the start, and nothing after it.
+const TURN: Duration = Duration::from_millis(250);
 
 /// How source tasks behave. Clones share the turns.
 #[derive(Debug, Clone)]
@@ -29,12 +32,25 @@ pub struct Settings {
     /// Ages.
     pub refresh: Refresh,
     turns: Arc<Semaphore>,
+    capabilities: Arc<Mutex<BTreeSet<Arc<DomainCapabilitiesPicture>>>>,
 }
 
 impl Settings {
     /// Settings with turns of their own.
     pub fn new(refresh: Refresh) -> Self {
-        Self { refresh, turns: Arc::new(Semaphore::new(AT_A_TIME)) }
+        Self { refresh, turns: Arc::new(Semaphore::new(AT_A_TIME)), capabilities: Arc::default() }
+    }
+
+    /// The same capabilities, kept once for all hosts that have them: machines of one kind say the same at length.
+    pub fn one_of(&self, found: DomainCapabilitiesPicture) -> Arc<DomainCapabilitiesPicture> {
+        let mut known = self.capabilities.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = known.get(&found) {
+            return Arc::clone(known);
+        }
+        known.retain(|known| Arc::strong_count(known) > 1);
+        let found = Arc::new(found);
+        known.insert(Arc::clone(&found));
+        found
     }
 
     /// Does costly work of a new connection when it is its turn.
@@ -51,10 +67,10 @@ impl Settings {
         }
     }
 
-    /// When counters are read again for the first time: not at the same moment for all hosts that were connected to at
-    /// the same moment.
-    pub fn first_refresh(&self) -> Instant {
-        Instant::now() + self.refresh.counters.duration().mul_f64(0.5 + fraction() / 2.0)
+    /// When a host is read again for the first time: not at the same moment for all hosts that were connected to at the
+    /// same moment.
+    pub fn first_refresh(&self, every: Duration) -> Instant {
+        Instant::now() + every.mul_f64(0.5 + fraction() / 2.0)
     }
 }
 
@@ -81,7 +97,7 @@ pub struct Voice<T> {
     last: Observation<T>,
 }
 
-impl<T> Voice<T> {
+impl<T: PartialEq> Voice<T> {
     /// A source that has not said anything yet.
     pub fn new(host: &str, reports: Reports, wrap: fn(Observation<T>) -> HostObserved) -> Self {
         Self { host: host.to_owned(), reports, wrap, last: Observation::default() }
@@ -92,12 +108,13 @@ impl<T> Voice<T> {
         &self.host
     }
 
-    /// Reports a value that was read just now.
+    /// Reports a value that was read just now. One that says nothing new is the earlier one, read again.
     pub async fn say(&mut self, value: T) {
         if matches!(&self.last.health, super::observation::Health::Failed(_)) {
             tracing::info!(host = %self.host, "source answers again");
         }
-        self.last = Observation::fresh(value, Timestamp::now());
+        let known = self.last.value.take().filter(|known| **known == value);
+        self.last = Observation::of(known.unwrap_or_else(|| Arc::new(value)), Timestamp::now());
         self.send().await;
     }
 
@@ -112,10 +129,11 @@ impl<T> Voice<T> {
     }
 
     /// Has those who asked for a fresh value told, once what was said so far is published.
-    pub async fn answer(&self, asked: Vec<oneshot::Sender<()>>) {
-        if !asked.is_empty() {
+    pub async fn answer(&self, waiting: Vec<oneshot::Sender<()>>) {
+        if !waiting.is_empty() {
+            let host = self.host.clone();
             // An error means that the inventory is gone: the server is stopping.
-            let _ = self.reports.send(Report::Asked(asked)).await;
+            let _ = self.reports.send(Report::Asked { host, waiting }).await;
         }
     }
 
@@ -182,7 +200,7 @@ mod tests {
         let settings = Settings::new(refresh);
         for _ in 0..100 {
             let now = Instant::now();
-            let first = settings.first_refresh() - now;
+            let first = settings.first_refresh(every) - now;
             assert!(first >= every / 2 && first < every + Duration::from_secs(1), "{first:?}");
         }
     }

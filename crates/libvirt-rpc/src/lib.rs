@@ -35,6 +35,7 @@
 //! # }
 //! ```
 
+mod bulk_stats;
 mod connection;
 mod domain;
 mod domain_state;
@@ -51,6 +52,7 @@ mod version;
 pub mod wire;
 pub mod xml;
 
+pub use bulk_stats::{BulkRecord, BulkRecords, BulkStats, BulkValue};
 pub use connection::{
     CallbackId, Connection, Counters, DomainFilter, OpenOptions, StatsFlags, StatsGroups, XmlFlags,
 };

@@ -1,5 +1,7 @@
 //! Hypervisors.
 
+use std::sync::Arc;
+
 use c5c3_api::condition::hypervisor::{
     CONDITIONS, HYPERVISOR_DISABLED, LIBVIRT_CONNECTED, LIBVIRT_CONNECTION, NOVA_REACHABLE, READY,
     TERMINATING, reason,
@@ -58,8 +60,9 @@ fn allocation_counts_what_runs_and_effective_capacity_is_overcommitted() {
 #[test]
 fn one_domain_of_unknown_size_leaves_the_sum_out() {
     let scene = Scene::healthy().with_libvirt(|libvirt| {
-        libvirt.domains.get_mut(&RUNNING).unwrap().memory_kib = None;
-        libvirt.domains.get_mut(&STOPPED).unwrap().vcpus = None;
+        let domains = Arc::make_mut(&mut libvirt.domains);
+        domains.get_mut(&RUNNING).unwrap().memory_kib = None;
+        domains.get_mut(&STOPPED).unwrap().vcpus = None;
     });
     let allocation = status(&scene).allocation.unwrap();
     assert!(!allocation.contains_key("memory"), "absent, never too small");

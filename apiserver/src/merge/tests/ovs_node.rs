@@ -1,5 +1,7 @@
 //! OVSNodes.
 
+use std::sync::Arc;
+
 use c5c3_api::condition::ovs_node::{
     ALL_BONDS_HEALTHY, ALL_BRIDGES_HEALTHY, OVN_CONTROLLER_CONNECTED, OVSDB_CONNECTED, READY, reason,
 };
@@ -80,7 +82,7 @@ fn without_the_daemons_a_member_counts_by_its_link() {
 
 #[test]
 fn a_port_of_a_domain_that_libvirt_does_not_have_is_an_orphan_only_while_libvirt_answers() {
-    let mut scene = Scene::healthy().with_libvirt(|libvirt| libvirt.domains.clear());
+    let mut scene = Scene::healthy().with_libvirt(|libvirt| libvirt.domains = Arc::default());
     assert!(status(&scene).issues.unwrap()[0].message.starts_with("orphan port tap1"));
     scene.libvirt = silent(&scene.libvirt);
     assert_eq!(status(&scene).issues.unwrap(), []);

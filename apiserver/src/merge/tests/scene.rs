@@ -1,6 +1,7 @@
 //! A host and a cloud in which everything is well.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use c5c3_api::{Condition, Eviction, Hypervisor, OVSNode, SourceState, labels};
 use jiff::Timestamp;
@@ -216,7 +217,9 @@ pub(crate) fn libvirt() -> LibvirtPicture {
         memory_kib: Some(128 << 20),
         cpus: Some(32),
         cells: vec![cell(0), cell(1)],
-        domains: [(RUNNING, domain(true, "instance-1")), (STOPPED, domain(false, "instance-2"))].into(),
+        domains: Arc::new(
+            [(RUNNING, domain(true, "instance-1")), (STOPPED, domain(false, "instance-2"))].into(),
+        ),
         ..LibvirtPicture::default()
     }
 }

@@ -5,11 +5,12 @@
 
 use libvirt_rpc::{CallError, Connection, xml};
 
+use crate::sources::Settings;
 use crate::sources::observation::chain;
 use crate::sources::picture::{Cell, DomainCapabilitiesPicture, LibvirtPicture, SystemPicture};
 
 /// A picture with the facts and without domains.
-pub(super) async fn read(connection: &Connection) -> Result<LibvirtPicture, CallError> {
+pub(super) async fn read(connection: &Connection, settings: &Settings) -> Result<LibvirtPicture, CallError> {
     let capabilities =
         optional(connection.capabilities().await)?.and_then(|text| parsed(xml::Capabilities::parse(&text)));
     let node = optional(connection.node_info().await)?;
@@ -30,12 +31,14 @@ pub(super) async fn read(connection: &Connection) -> Result<LibvirtPicture, Call
             .as_ref()
             .and_then(xml::Capabilities::cpus)
             .or(node.as_ref().and_then(|node| u64::try_from(node.cpus).ok())),
-        domain_capabilities: domain_capabilities.map(|found| DomainCapabilitiesPicture {
-            arch: found.arch,
-            hypervisor_type: found.domain_type,
-            devices: found.devices,
-            cpu_modes: found.cpu_modes,
-            features: found.features,
+        domain_capabilities: domain_capabilities.map(|found| {
+            settings.one_of(DomainCapabilitiesPicture {
+                arch: found.arch,
+                hypervisor_type: found.domain_type,
+                devices: found.devices,
+                cpu_modes: found.cpu_modes,
+                features: found.features,
+            })
         }),
         system: system.map(|found| SystemPicture {
             vendor: found.system_manufacturer,

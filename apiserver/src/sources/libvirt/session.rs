@@ -3,6 +3,7 @@
 //! Registration comes before the first reading, so that nothing can happen between the two unseen.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 use c5c3_api::SourceState;
@@ -14,6 +15,7 @@ use libvirt_rpc::{
 use tokio::time::{MissedTickBehavior, interval, interval_at};
 use uuid::Uuid;
 
+use super::domains::{Depth, Depths};
 use super::{Source, domains, facts};
 use crate::sources::observation::chain;
 use crate::sources::picture::{JobKind, LibvirtPicture};
@@ -61,13 +63,14 @@ impl Session {
                 "daemon has no such events: read by refresh alone"
             );
         }
-        self.picture = source.settings.in_turn(facts::read(&self.connection)).await?;
-        self.read_domains().await?;
+        self.picture = source.settings.in_turn(facts::read(&self.connection, &source.settings)).await?;
+        self.read_domains(Depth::Whole).await?;
         self.say(source).await;
 
         let every = source.settings.refresh.counters.duration();
-        let mut refresh = interval_at(source.settings.first_refresh(), every);
+        let mut refresh = interval_at(source.settings.first_refresh(every), every);
         refresh.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut depth = Depths::of(&source.settings.refresh);
         let mut jobs = interval(JOB_POLL);
         jobs.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
@@ -78,10 +81,10 @@ impl Session {
                     Some(event) => self.happened(event, source).await?,
                     None => return Ok(self.connection.closed().await),
                 },
-                _ = refresh.tick() => self.read_domains().await?,
+                _ = refresh.tick() => self.read_domains(depth.next()).await?,
                 Some(request) = requests.recv() => {
                     asked = with_waiting(request, requests);
-                    self.read_domains().await?;
+                    self.read_domains(depth.next()).await?;
                     refresh.reset();
                 }
                 _ = jobs.tick(), if polling => self.poll_jobs(source).await?,
@@ -108,7 +111,7 @@ impl Session {
             next = self.events.try_next();
         }
         if lost {
-            return self.read_domains().await;
+            return self.read_domains(Depth::Whole).await;
         }
         for uuid in named {
             self.read_domain(uuid).await?;
@@ -157,17 +160,21 @@ impl Session {
         Ok(())
     }
 
-    async fn read_domains(&mut self) -> Result<(), CallError> {
-        self.picture.domains = domains::read_all(&self.connection, &self.picture.domains).await?;
+    async fn read_domains(&mut self, depth: Depth) -> Result<(), CallError> {
+        self.picture.domains = domains::read_all(&self.connection, depth, &self.picture.domains).await?;
         Ok(())
     }
 
     async fn read_domain(&mut self, uuid: Uuid) -> Result<(), CallError> {
         let earlier = self.picture.domains.get(&uuid);
-        match domains::read_one(&self.connection, uuid, earlier).await? {
-            Some(picture) => self.picture.domains.insert(uuid, picture),
-            None => self.picture.domains.remove(&uuid),
-        };
+        let told = domains::read_one(&self.connection, uuid, earlier).await?;
+        if told.as_ref() != earlier {
+            let domains = Arc::make_mut(&mut self.picture.domains);
+            match told {
+                Some(picture) => domains.insert(uuid, picture),
+                None => domains.remove(&uuid),
+            };
+        }
         Ok(())
     }
 }

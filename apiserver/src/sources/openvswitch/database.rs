@@ -84,8 +84,10 @@ impl Source {
         view: &SwitchView,
         requests: &mut RefreshRequests,
     ) -> Result<std::convert::Infallible, Error> {
-        let every = self.settings.refresh.counters.duration();
-        let mut refresh = interval_at(self.settings.first_refresh(), every);
+        // Between two slow ticks only who asks for this host sees counters, and whoever asks has them read first.
+        let refresh = &self.settings.refresh;
+        let every = refresh.slow_tick.duration().max(refresh.counters.duration());
+        let mut refresh = interval_at(self.settings.first_refresh(every), every);
         refresh.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut asked = Vec::new();
         let mut bonds = bond_links(&view.switch());

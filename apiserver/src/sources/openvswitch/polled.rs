@@ -18,6 +18,7 @@ pub(super) async fn poll<T, Asked>(
     end: CancellationToken,
     ask: impl Fn() -> Asked,
 ) where
+    T: PartialEq,
     Asked: Future<Output = Result<T, Trouble>>,
 {
     tokio::select! {
@@ -33,9 +34,11 @@ async fn poll_on<T, Asked>(
     ask: impl Fn() -> Asked,
 ) -> Infallible
 where
+    T: PartialEq,
     Asked: Future<Output = Result<T, Trouble>>,
 {
-    let mut refresh = interval_at(settings.first_refresh(), settings.refresh.counters.duration());
+    let every = settings.refresh.counters.duration();
+    let mut refresh = interval_at(settings.first_refresh(every), every);
     refresh.set_missed_tick_behavior(MissedTickBehavior::Delay);
     tell(&mut voice, settings.in_turn(ask()).await).await;
     loop {
@@ -51,7 +54,7 @@ where
     }
 }
 
-async fn tell<T>(voice: &mut Voice<T>, answer: Result<T, Trouble>) {
+async fn tell<T: PartialEq>(voice: &mut Voice<T>, answer: Result<T, Trouble>) {
     match answer {
         Ok(value) => voice.say(value).await,
         Err(trouble) => voice.fail(trouble).await,

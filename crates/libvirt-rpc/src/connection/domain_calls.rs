@@ -2,7 +2,9 @@
 
 use super::Connection;
 use crate::wire::{DecodeError, Decoder, Encoder, List, Procedure, Xdr};
-use crate::{CallError, DomainInfo, DomainRef, DomainState, DomainStats, JobStats, TypedParams, TypedValue};
+use crate::{
+    BulkStats, CallError, DomainInfo, DomainRef, DomainState, DomainStats, JobStats, TypedParams, TypedValue,
+};
 
 /// Most domains in one list.
 const DOMAINS_MAX: usize = 16_384;
@@ -193,6 +195,20 @@ impl Connection {
         let List(records): List<StatsRecord, DOMAINS_MAX> =
             self.call(Procedure::ConnectGetAllDomainStats, &arguments).await?;
         Ok(records.into_iter().map(|StatsRecord(stats)| stats).collect())
+    }
+
+    /// The same, to be read in place: for followers of many hosts.
+    ///
+    /// # Errors
+    /// See [`CallError`]; [`CallError::is_unsupported`] on drivers without it.
+    pub async fn domain_stats(
+        &self,
+        domains: &[DomainRef],
+        groups: StatsGroups,
+        flags: StatsFlags,
+    ) -> Result<BulkStats, CallError> {
+        let arguments = (List::<_, DOMAINS_MAX>(domains.to_vec()), groups.0, flags.0);
+        self.call(Procedure::ConnectGetAllDomainStats, &arguments).await
     }
 
     /// Starts a domain that exists only while it runs.

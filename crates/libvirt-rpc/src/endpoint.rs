@@ -1,36 +1,21 @@
-//! Where a daemon listens, and the seam through which anything else that carries bytes comes in.
-//!
-//! The protocol needs a byte stream and nothing more. A relay, a TLS endpoint or a pipe in a test implements
-//! [`Connector`] and is then the same to callers as a socket of this machine.
+//! Where a daemon listens, as text that people write into configurations.
 
 use std::fmt;
+#[cfg(not(feature = "tls"))]
 use std::io;
 use std::path::PathBuf;
-use std::pin::Pin;
 use std::str::FromStr;
 
 use thiserror::Error;
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, UnixStream};
+
+use crate::connector::{Connecting, Connector, Stream};
 
 /// Port of a daemon's plain TCP socket.
 pub const DEFAULT_TCP_PORT: u16 = 16_509;
 
-/// A byte stream in both directions.
-pub trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
-impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
-
-/// What [`Connector::connect`] gives: a stream, later.
-pub type Connecting<'a> = Pin<Box<dyn Future<Output = io::Result<Box<dyn Stream>>> + Send + 'a>>;
-
-/// Makes byte streams to one daemon.
-pub trait Connector: Send + Sync {
-    /// A new stream, ready for the first frame: encryption and its verdict are done.
-    fn connect(&self) -> Connecting<'_>;
-
-    /// What it connects to, for messages.
-    fn peer(&self) -> String;
-}
+/// Port of a daemon's TLS socket.
+pub const DEFAULT_TLS_PORT: u16 = 16_514;
 
 /// A socket of a daemon.
 ///
@@ -40,7 +25,11 @@ pub trait Connector: Send + Sync {
 /// assert_eq!(endpoint, Endpoint::Tcp { host: "::1".into(), port: 16509 });
 /// assert_eq!(endpoint.to_string(), "tcp://[::1]:16509");
 /// assert_eq!("unix:/run/libvirt/libvirt-sock".parse(), Ok(Endpoint::Unix("/run/libvirt/libvirt-sock".into())));
+/// assert_eq!("tls://node-1".parse(), Ok(Endpoint::Tls { host: "node-1".into(), port: 16514 }));
 /// ```
+///
+/// An endpoint is a [`Connector`]. For TLS it uses the certificates of libvirt's own clients
+/// ([`TlsFiles::of_libvirt`](crate::TlsFiles::of_libvirt)); [`TlsEndpoint`](crate::TlsEndpoint) takes others.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Endpoint {
@@ -53,11 +42,20 @@ pub enum Endpoint {
         /// Port.
         port: u16,
     },
+    /// TLS over TCP.
+    Tls {
+        /// Name or address, for which the server's certificate must be; an IPv6 address without brackets.
+        host: String,
+        /// Port.
+        port: u16,
+    },
 }
 
 /// Text that is no endpoint.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("`{text}` is no libvirt endpoint: {problem} (expected `unix:/PATH` or `tcp://HOST[:PORT]`)")]
+#[error(
+    "`{text}` is no libvirt endpoint: {problem} (expected `unix:/PATH`, `tcp://HOST[:PORT]` or `tls://HOST[:PORT]`)"
+)]
 pub struct EndpointError {
     text: String,
     problem: &'static str,
@@ -76,32 +74,53 @@ impl FromStr for Endpoint {
                 Err(error("the path is not absolute"))
             };
         }
-        let Some(authority) = text.strip_prefix("tcp://") else { return Err(error("unknown scheme")) };
-        let (host, port) = match authority.strip_prefix('[') {
-            Some(bracketed) => bracketed.split_once(']').ok_or_else(|| error("the bracket is not closed"))?,
-            None => match authority.rfind(':') {
-                Some(colon) => authority.split_at(colon),
-                None => (authority, ""),
-            },
-        };
-        if host.is_empty() || host.contains(['/', '@', '[', ']']) {
-            return Err(error("no host name"));
+        if let Some(authority) = text.strip_prefix("tcp://") {
+            let (host, port) = parse_authority(authority, DEFAULT_TCP_PORT).map_err(error)?;
+            return Ok(Self::Tcp { host, port });
         }
-        let port = match port.strip_prefix(':') {
-            Some(digits) => digits.parse().map_err(|_| error("the port is no number below 65536"))?,
-            None if port.is_empty() => DEFAULT_TCP_PORT,
-            None => return Err(error("the port is no number below 65536")),
-        };
-        Ok(Self::Tcp { host: host.to_owned(), port })
+        if let Some(authority) = text.strip_prefix("tls://") {
+            let (host, port) = parse_authority(authority, DEFAULT_TLS_PORT).map_err(error)?;
+            return Ok(Self::Tls { host, port });
+        }
+        Err(error("unknown scheme"))
     }
+}
+
+fn parse_authority(authority: &str, default_port: u16) -> Result<(String, u16), &'static str> {
+    const NO_PORT: &str = "the port is no number from 1 to 65535";
+    let (host, port) = match authority.strip_prefix('[') {
+        Some(bracketed) => bracketed.split_once(']').ok_or("the bracket is not closed")?,
+        None => match authority.rfind(':') {
+            Some(colon) => authority.split_at(colon),
+            None => (authority, ""),
+        },
+    };
+    let bracketed = authority.starts_with('[');
+    if host.is_empty() || host.contains(['/', '@', '[', ']', ' ']) {
+        return Err("no host name");
+    }
+    if host.contains(':') && !bracketed {
+        return Err("an IPv6 address needs brackets");
+    }
+    let port = match port.strip_prefix(':') {
+        Some(digits) => digits.parse().ok().filter(|port| *port > 0).ok_or(NO_PORT)?,
+        None if port.is_empty() => default_port,
+        None => return Err(NO_PORT),
+    };
+    Ok((host.to_owned(), port))
+}
+
+/// Host and port as they are written, an IPv6 address in brackets.
+pub(crate) fn display_authority(host: &str, port: u16) -> String {
+    if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
 }
 
 impl fmt::Display for Endpoint {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unix(path) => write!(out, "unix:{}", path.display()),
-            Self::Tcp { host, port } if host.contains(':') => write!(out, "tcp://[{host}]:{port}"),
-            Self::Tcp { host, port } => write!(out, "tcp://{host}:{port}"),
+            Self::Tcp { host, port } => write!(out, "tcp://{}", display_authority(host, *port)),
+            Self::Tls { host, port } => write!(out, "tls://{}", display_authority(host, *port)),
         }
     }
 }
@@ -117,12 +136,26 @@ impl Connector for Endpoint {
                     stream.set_nodelay(true)?;
                     Ok(Box::new(stream) as Box<dyn Stream>)
                 }
+                #[cfg(feature = "tls")]
+                Self::Tls { host, port } => {
+                    let client = crate::TlsClient::of_files(crate::TlsFiles::of_libvirt());
+                    crate::TlsEndpoint::new(host, *port, client).connect().await
+                }
+                #[cfg(not(feature = "tls"))]
+                Self::Tls { .. } => {
+                    let message = "built without the feature `tls`";
+                    Err(io::Error::new(io::ErrorKind::Unsupported, message).into())
+                }
             }
         })
     }
 
     fn peer(&self) -> String {
         self.to_string()
+    }
+
+    fn is_private(&self) -> bool {
+        !matches!(self, Self::Tcp { .. })
     }
 }
 
@@ -137,6 +170,8 @@ mod tests {
             "tcp://node-1:16509",
             "tcp://10.0.0.1:1",
             "tcp://[fe80::1]:16509",
+            "tls://node-1:16514",
+            "tls://[fe80::1]:1",
         ] {
             assert_eq!(text.parse::<Endpoint>().unwrap().to_string(), text);
         }
@@ -146,6 +181,7 @@ mod tests {
     fn the_port_has_a_default() {
         assert_eq!("tcp://node-1".parse::<Endpoint>().unwrap().to_string(), "tcp://node-1:16509");
         assert_eq!("tcp://[::1]".parse::<Endpoint>().unwrap().to_string(), "tcp://[::1]:16509");
+        assert_eq!("tls://node-1".parse::<Endpoint>().unwrap().to_string(), "tls://node-1:16514");
     }
 
     #[test]
@@ -161,6 +197,8 @@ mod tests {
             ("tcp://host:65536", "no number"),
             ("tcp://[::1", "not closed"),
             ("tcp://[::1]16509", "no number"),
+            ("tls://host:0", "no number"),
+            ("tcp://fe80::1", "needs brackets"),
         ] {
             let error = text.parse::<Endpoint>().unwrap_err().to_string();
             assert!(error.contains(problem), "{text}: {error}");

@@ -10,7 +10,9 @@ use std::time::Duration;
 use thiserror::Error;
 
 use crate::DomainRef;
+use crate::connector::ConnectError;
 use crate::raw_enum::raw_enum;
+use crate::sasl::SaslError;
 use crate::wire::{DecodeError, FrameError, Procedure, WireError};
 
 raw_enum! {
@@ -190,6 +192,14 @@ impl CallError {
         self.remote().is_some_and(RemoteError::is_operation_invalid)
     }
 
+    /// Whether the daemon has an answer that does not fit into a frame: to be asked for in parts.
+    pub fn is_answer_too_large(&self) -> bool {
+        self.remote().is_some_and(|remote| {
+            remote.code == ErrorCode::Rpc
+                && remote.message.to_ascii_lowercase().contains("encode message payload")
+        })
+    }
+
     /// Whether the connection is of no more use.
     pub fn is_disconnected(&self) -> bool {
         matches!(self, Self::Disconnected { .. })
@@ -234,7 +244,7 @@ pub enum OpenError {
         peer: String,
         /// Why.
         #[source]
-        source: io::Error,
+        source: ConnectError,
     },
     /// It was not open in time.
     #[error("{peer} did not get as far as {step} within {after:?}")]
@@ -253,6 +263,29 @@ pub enum OpenError {
         peer: String,
         /// What it offers: `SASL (SCRAM-SHA-256, …)`.
         offered: String,
+    },
+    /// The daemon wants a user name and a password, and there are none to give.
+    #[error("{peer} wants a user name and a password, by {offered}")]
+    CredentialsMissing {
+        /// Where to.
+        peer: String,
+        /// What it offers.
+        offered: String,
+    },
+    /// The daemon would take the password, but others on the way could read it.
+    #[error("{peer} takes the password only as it is, and the connection is not encrypted")]
+    PlainExposed {
+        /// Where to.
+        peer: String,
+    },
+    /// The daemon's part of the authentication was not what it should be. It may be somebody else.
+    #[error("{peer} did not authenticate itself")]
+    AuthBroken {
+        /// Where to.
+        peer: String,
+        /// What is wrong.
+        #[source]
+        source: SaslError,
     },
     /// The daemon did not accept the authentication.
     #[error("{peer} refused the authentication")]
@@ -285,4 +318,21 @@ pub enum OpenError {
         #[source]
         source: CallError,
     },
+}
+
+impl OpenError {
+    /// Whether trust is what is missing: certificates or credentials, of either side. Trying again changes nothing until somebody
+    /// mends them.
+    pub fn is_denied(&self) -> bool {
+        match self {
+            Self::Connect { source, .. } => source.is_denied(),
+            Self::AuthUnsupported { .. }
+            | Self::CredentialsMissing { .. }
+            | Self::PlainExposed { .. }
+            | Self::AuthBroken { .. }
+            | Self::AuthRefused { .. } => true,
+            Self::Open { source, .. } => source.is_denied(),
+            Self::Timeout { .. } | Self::Handshake { .. } => false,
+        }
+    }
 }

@@ -37,16 +37,23 @@
 
 mod bulk_stats;
 mod connection;
+mod connector;
+mod device;
 mod domain;
 mod domain_state;
 mod endpoint;
 mod error;
 mod event;
 mod event_queue;
+mod follow;
 mod host;
 mod job;
 mod lifecycle;
 mod raw_enum;
+mod sasl;
+mod sockets;
+#[cfg(feature = "tls")]
+mod tls;
 mod typed_params;
 mod version;
 pub mod wire;
@@ -54,18 +61,25 @@ pub mod xml;
 
 pub use bulk_stats::{BulkRecord, BulkRecords, BulkStats, BulkValue};
 pub use connection::{
-    CallbackId, Connection, Counters, DomainFilter, OpenOptions, StatsFlags, StatsGroups, XmlFlags,
+    CallbackId, Connection, Counters, DomainFilter, MigrateFlags, MigrateParams, OpenOptions, StatsFlags,
+    StatsGroups, XmlFlags,
 };
+pub use connector::{ConnectError, Connecting, Connector, Stream};
+pub use device::{BlockInfo, BlockStats, DiskError, InterfaceStats};
 pub use domain::{DomainInfo, DomainRef, DomainStats};
 pub use domain_state::{CrashedReason, DomainState, PausedReason, RunningReason, ShutOffReason};
-pub use endpoint::{Connecting, Connector, DEFAULT_TCP_PORT, Endpoint, EndpointError, Stream};
+pub use endpoint::{DEFAULT_TCP_PORT, DEFAULT_TLS_PORT, Endpoint, EndpointError};
 pub use error::{CallError, CloseReason, ErrorCode, OpenError, RemoteError};
 pub use event::{AgentState, Event, EventKind, IoErrorAction};
 pub use event_queue::Events;
+pub use follow::{AwayReason, Followed, Follower};
 pub use host::NodeInfo;
 pub use job::{JobKind, JobOperation, JobStats};
 pub use lifecycle::{
     DefinedDetail, LifecycleEvent, ResumedDetail, StartedDetail, StoppedDetail, SuspendedDetail,
 };
+pub use sasl::{Credentials, SaslError};
+#[cfg(feature = "tls")]
+pub use tls::{TlsClient, TlsEndpoint, TlsError, TlsFiles, TlsFilesError};
 pub use typed_params::{TypedParams, TypedValue};
 pub use version::Version;

@@ -4,11 +4,16 @@
 //! of clones are pipelined up to a limit below the daemon's own, because calls beyond the daemon's limit would sit in
 //! front of its keepalive answers.
 
+mod authentication;
 mod domain_calls;
 mod event_calls;
+mod flags;
 mod host_calls;
+mod job_calls;
+mod migrate;
 mod open;
 mod session;
+mod stats_calls;
 mod transport;
 
 use std::sync::Arc;
@@ -16,12 +21,13 @@ use std::time::Duration;
 
 use tokio_util::sync::DropGuard;
 
-pub use domain_calls::{DomainFilter, StatsFlags, StatsGroups, XmlFlags};
 pub use event_calls::CallbackId;
+pub use flags::{DomainFilter, MigrateFlags, StatsFlags, StatsGroups, XmlFlags};
+pub use migrate::MigrateParams;
 use session::Session;
 
 use crate::wire::{self, Procedure, Xdr};
-use crate::{CallError, CloseReason};
+use crate::{CallError, CloseReason, Credentials};
 
 /// How a connection is opened and kept.
 #[derive(Debug, Clone)]
@@ -31,6 +37,8 @@ pub struct OpenOptions {
     pub uri: String,
     /// Open without the right to change anything.
     pub read_only: bool,
+    /// For daemons that ask for a user name and a password (SASL).
+    pub credentials: Option<Credentials>,
     /// Until the connection is open: connect, authenticate, open.
     pub connect_timeout: Duration,
     /// For each call, waiting for its turn included.
@@ -51,6 +59,7 @@ impl OpenOptions {
         Self {
             uri: uri.into(),
             read_only: false,
+            credentials: None,
             connect_timeout: Duration::from_secs(10),
             call_timeout: Duration::from_secs(10),
             keepalive_interval: Some(Duration::from_secs(5)),
@@ -58,6 +67,13 @@ impl OpenOptions {
             calls_in_flight: 4,
             event_capacity: 1024,
         }
+    }
+
+    /// With name and password for a daemon that asks for them.
+    #[must_use]
+    pub fn with_credentials(mut self, credentials: Credentials) -> Self {
+        self.credentials = Some(credentials);
+        self
     }
 
     /// Without the right to change anything.
@@ -145,11 +161,21 @@ impl Connection {
         Self { call_timeout, ..self.clone() }
     }
 
-    /// Any call, by procedure, for what has no method here.
+    /// The calls that this daemon or driver was found not to have, so far. Each was asked for once; since then the answer is
+    /// remembered, and methods that know another way take it at once.
+    pub fn lacking(&self) -> Vec<Procedure> {
+        self.session.lacking()
+    }
+
+    /// Any call, by procedure, for what has no method here. A call that the daemon or the driver lacks is sent once only: its
+    /// refusal is remembered.
     ///
     /// # Errors
     /// See [`CallError`].
     pub async fn call<A: Xdr, R: Xdr>(&self, procedure: Procedure, arguments: &A) -> Result<R, CallError> {
+        if let Some(source) = self.session.refusal(procedure) {
+            return Err(CallError::Refused { procedure, source });
+        }
         let payload = wire::encode(arguments);
         let exchange = self.session.exchange(procedure, &payload);
         let reply = tokio::time::timeout(self.call_timeout, exchange)

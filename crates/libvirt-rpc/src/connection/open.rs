@@ -5,10 +5,11 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
+use super::authentication::Authentication;
 use super::session::Session;
 use super::{Connection, OpenOptions, transport};
-use crate::endpoint::Connector;
-use crate::wire::{List, Procedure};
+use crate::connector::Connector;
+use crate::wire::Procedure;
 use crate::{CallError, Events, OpenError};
 
 /// `VIR_CONNECT_RO`.
@@ -17,10 +18,6 @@ const READ_ONLY: u32 = 1;
 const FEATURE_KEEPALIVE: i32 = 10;
 /// `VIR_DRV_FEATURE_REMOTE_CLOSE_CALLBACK`.
 const FEATURE_CLOSE_CALLBACK: i32 = 15;
-
-const AUTH_NONE: i32 = 0;
-const AUTH_SASL: i32 = 1;
-const AUTH_POLKIT: i32 = 2;
 
 impl Connection {
     /// Opens a connection and the events that come with it.
@@ -63,7 +60,9 @@ async fn open(
         _last_handle: last_handle,
     };
     *step = "its authentication";
-    authenticate(&connection, &peer, step).await?;
+    Authentication { connection: &connection, peer: &peer, step, private: connector.is_private() }
+        .run(options.credentials.as_ref())
+        .await?;
     *step = "opening the driver";
     open_driver(&mut connection, options).await.map_err(|error| match error {
         CallError::Refused { source, .. } => OpenError::Open { peer, uri: options.uri.clone(), source },
@@ -71,38 +70,6 @@ async fn open(
     })?;
     connection.call_timeout = options.call_timeout;
     Ok((connection, events))
-}
-
-async fn authenticate(connection: &Connection, peer: &str, step: &'static str) -> Result<(), OpenError> {
-    let peer = || peer.to_owned();
-    let failed = |error| match error {
-        CallError::Refused { source, .. } => OpenError::AuthRefused { peer: peer(), source },
-        source => OpenError::Handshake { peer: peer(), step, source },
-    };
-    let List(types): List<i32, 20> = connection.call(Procedure::AuthList, &()).await.map_err(failed)?;
-    if types.is_empty() || types.contains(&AUTH_NONE) {
-        return Ok(());
-    }
-    if types.contains(&AUTH_POLKIT) {
-        // One call; the daemon asks polkit about the process at the other end of the unix socket.
-        return connection.call::<_, i32>(Procedure::AuthPolkit, &()).await.map(|_| ()).map_err(failed);
-    }
-    Err(OpenError::AuthUnsupported { peer: peer(), offered: describe_auth(connection, &types).await })
-}
-
-async fn describe_auth(connection: &Connection, types: &[i32]) -> String {
-    let mut offered = Vec::new();
-    for kind in types {
-        offered.push(match *kind {
-            // The mechanisms only make the message better, so a failure to learn them is none.
-            AUTH_SASL => match connection.call::<_, String>(Procedure::AuthSaslInit, &()).await {
-                Ok(mechanisms) => format!("SASL ({mechanisms})"),
-                Err(_) => "SASL".to_owned(),
-            },
-            other => format!("type {other}"),
-        });
-    }
-    offered.join(", ")
 }
 
 async fn open_driver(connection: &mut Connection, options: &OpenOptions) -> Result<(), CallError> {

@@ -3,7 +3,7 @@
 //! A call that is given up keeps its place until the daemon answers it: the daemon still works on it, and a place given
 //! away early would put more calls before the daemon than it takes.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -34,6 +34,8 @@ pub(super) struct Session {
     keepalive: AtomicBool,
     /// This side has told the daemon that it goes; the daemon's end is then ours.
     closing: AtomicBool,
+    /// Calls that the daemon or the driver does not have, with what it said.
+    lacking: Mutex<BTreeMap<i32, RemoteError>>,
     seen: Seen,
 }
 
@@ -75,6 +77,7 @@ impl Session {
             ended: CancellationToken::new(),
             keepalive: AtomicBool::new(false),
             closing: AtomicBool::new(false),
+            lacking: Mutex::default(),
             seen: Seen::default(),
         };
         (Arc::new(session), frames, events)
@@ -93,7 +96,11 @@ impl Session {
             (_, payload) => {
                 let error: WireError =
                     wire::decode(&payload).map_err(|source| CallError::Malformed { procedure, source })?;
-                Err(CallError::Refused { procedure, source: RemoteError::from(error) })
+                let source = RemoteError::from(error);
+                if source.is_unsupported() {
+                    self.lock_lacking().insert(procedure.raw(), source.clone());
+                }
+                Err(CallError::Refused { procedure, source })
             }
         }
     }
@@ -219,6 +226,19 @@ impl Session {
             strays: read(&self.seen.strays),
             events_waiting: self.events.len(),
         }
+    }
+
+    /// What the daemon said to a call that it does not have, if it was asked for.
+    pub(super) fn refusal(&self, procedure: Procedure) -> Option<RemoteError> {
+        self.lock_lacking().get(&procedure.raw()).cloned()
+    }
+
+    pub(super) fn lacking(&self) -> Vec<Procedure> {
+        self.lock_lacking().keys().map(|raw| Procedure::from_raw(*raw)).collect()
+    }
+
+    fn lock_lacking(&self) -> MutexGuard<'_, BTreeMap<i32, RemoteError>> {
+        self.lacking.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn reason(&self) -> CloseReason {

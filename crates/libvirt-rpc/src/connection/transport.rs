@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use super::OpenOptions;
 use super::session::Session;
 use crate::CloseReason;
-use crate::endpoint::Stream;
+use crate::connector::Stream;
 use crate::wire::{HEADER_BYTES, KeepaliveProcedure, LENGTH_BYTES, parse_frame};
 
 /// Least room for one read; a larger frame gets room of its own, which goes with it.

@@ -26,6 +26,21 @@ impl<T: Xdr, const MAX: usize> Xdr for List<T, MAX> {
     }
 }
 
+/// Bytes, at most `MAX`.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Opaque<const MAX: usize>(pub Vec<u8>);
+
+impl<const MAX: usize> Xdr for Opaque<MAX> {
+    fn encode(&self, to: &mut Encoder) {
+        to.count(self.0.len());
+        to.padded(&self.0);
+    }
+    fn decode(from: &mut Decoder<'_>) -> Result<Self, DecodeError> {
+        let count = from.count(MAX, 1)?;
+        Ok(Self(from.padded(count)?.to_vec()))
+    }
+}
+
 /// `char name[N]`: each character travels as a number of its own; the text ends at the first zero.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NumberedChars<const N: usize>(pub String);

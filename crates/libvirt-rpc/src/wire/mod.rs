@@ -7,6 +7,7 @@
 mod frame;
 mod lists;
 mod procedure;
+mod sasl;
 mod values;
 mod xdr;
 
@@ -14,7 +15,8 @@ pub use frame::{
     FRAME_MAX, FrameError, HEADER_BYTES, Header, KEEPALIVE_PROGRAM, LENGTH_BYTES, MessageKind, MessageStatus,
     PAYLOAD_MAX, PROTOCOL_VERSION, REMOTE_PROGRAM, encode_frame, parse_frame,
 };
-pub use lists::{List, NumberedChars, SmallInt};
+pub use lists::{List, NumberedChars, Opaque, SmallInt};
 pub use procedure::{KeepaliveProcedure, Procedure};
+pub use sasl::{SASL_DATA_MAX, SaslData};
 pub use values::{NetworkRef, WireError};
 pub use xdr::{DecodeError, Decoder, Encoder, STRING_MAX, Xdr, decode, encode};

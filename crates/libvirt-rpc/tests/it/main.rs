@@ -15,6 +15,7 @@ mod documents;
 mod faults;
 mod migration;
 mod recorded;
+mod sasl;
 mod scripted;
 mod suite;
 mod target;

@@ -115,3 +115,33 @@ pub(super) fn status() -> Value {
         },
     })
 }
+
+pub(super) fn patch() -> Value {
+    json!({"type": "object", "description": "Patch is a change of an object: an apply, a JSON patch or a merge patch."})
+}
+
+pub(super) fn delete_options() -> Value {
+    json!({
+        "type": "object",
+        "description": "DeleteOptions say how an object is deleted.",
+        "properties": {
+            "apiVersion": api_version(),
+            "kind": kind(),
+            "dryRun": {
+                "type": "array", "items": {"type": "string", "default": ""}, "x-kubernetes-list-type": "atomic",
+                "description": "`All`: everything is checked, nothing is deleted.",
+            },
+            "gracePeriodSeconds": integer("Accepted, and without a meaning: objects have nothing to wind down."),
+            "orphanDependents": {"type": "boolean", "description": "Deprecated: use propagationPolicy."},
+            "preconditions": {
+                "type": "object",
+                "description": "What must be true of the object.",
+                "properties": {
+                    "resourceVersion": text("A version that shows what is wanted of the object now."),
+                    "uid": text("UID of the object."),
+                },
+            },
+            "propagationPolicy": text("What becomes of dependents: `Background`, `Foreground` or `Orphan`."),
+        },
+    })
+}

@@ -5,10 +5,13 @@
 
 use serde_json::{Map, Value, json};
 
-use super::operations::{self, LIST_PARAMETERS, Operation, WATCH_PARAMETER};
+use super::operations::{self, Operation, Payload};
 use super::{info, metadata, model_name, models, paths};
 use crate::definition::ResourceDefinition;
 use crate::server::{ServedResource, VersionInfo};
+
+/// How many verbs a resource has that is only read.
+const READING: usize = 3;
 
 pub(super) fn document(resources: &[ServedResource], version: &VersionInfo) -> Value {
     let mut definitions = Map::new();
@@ -22,8 +25,13 @@ pub(super) fn document(resources: &[ServedResource], version: &VersionInfo) -> V
         }
         definitions.insert(object_meta, metadata::object_meta());
         definitions.insert(list_meta, metadata::list_meta());
+        if resource.verbs().len() > READING {
+            definitions.insert(model(definition, Payload::Patch), metadata::patch());
+            definitions.insert(model(definition, Payload::DeleteOptions), metadata::delete_options());
+            definitions.insert(model(definition, Payload::Status), metadata::status());
+        }
         for (path, one) in paths(definition) {
-            let item = path_item(definition, &path, one);
+            let item = path_item(resource, &path, one);
             all_paths.insert(path, item);
         }
     }
@@ -62,7 +70,8 @@ fn as_swagger(schema: &mut Value) {
     }
 }
 
-fn path_item(definition: &ResourceDefinition, path: &str, one: bool) -> Value {
+fn path_item(resource: &ServedResource, path: &str, one: bool) -> Value {
+    let definition = resource.collection.definition();
     let parameters: Vec<_> = operations::path_parameters(path, &definition.kind)
         .into_iter()
         .map(|(name, description)| {
@@ -72,38 +81,54 @@ fn path_item(definition: &ResourceDefinition, path: &str, one: bool) -> Value {
             })
         })
         .collect();
-    let operation = operations::get(definition, path, one);
-    json!({"get": written(definition, &operation, one), "parameters": parameters})
+    let mut item = Map::from_iter([("parameters".to_owned(), Value::from(parameters))]);
+    for operation in operations::all(resource, path, one) {
+        item.insert(operation.method.to_owned(), written(definition, &operation));
+    }
+    item.into()
 }
 
-fn written(definition: &ResourceDefinition, operation: &Operation, one: bool) -> Value {
-    let kind = if one { &definition.kind } else { &definition.list_kind };
-    let parameters: Vec<_> = LIST_PARAMETERS
-        .iter()
-        .chain([&WATCH_PARAMETER])
-        .filter(|_| !one)
-        .map(|(name, type_, description)| {
-            json!({"name": name, "in": "query", "type": type_, "uniqueItems": true, "description": description})
-        })
-        .collect();
+fn written(definition: &ResourceDefinition, operation: &Operation) -> Value {
+    let in_query = operation.parameters.iter().map(|(name, type_, description)| {
+        json!({"name": name, "in": "query", "type": type_, "uniqueItems": true, "description": description})
+    });
+    let body = operation.body.map(|body| {
+        let required = body != Payload::DeleteOptions;
+        json!({"name": "body", "in": "body", "required": required, "schema": reference(&model(definition, body))})
+    });
+    let mut responses = Map::from_iter([("401".to_owned(), json!({"description": "Unauthorized"}))]);
+    for code in operation.codes {
+        let schema = reference(&model(definition, operation.answer));
+        let response = json!({"description": operations::phrase(*code), "schema": schema});
+        responses.insert(code.to_string(), response);
+    }
+    let consumes = if operation.consumes.is_empty() { &["*/*"] } else { operation.consumes };
     let mut value = json!({
         "description": operation.description,
         "operationId": operation.id,
         "tags": [definition.api_version().replace(['/', '.', '-'], "_")],
         "schemes": ["https"],
-        "consumes": ["*/*"],
+        "consumes": consumes,
         "produces": ["application/json", "application/yaml"],
-        "parameters": parameters,
-        "responses": {
-            "200": {"description": "OK", "schema": reference(&model_name(definition, kind))},
-            "401": {"description": "Unauthorized"},
-        },
+        "parameters": body.into_iter().chain(in_query).collect::<Vec<_>>(),
+        "responses": responses,
     });
     if let Some(map) = value.as_object_mut() {
         let markers = operations::markers(definition, operation);
         map.extend(markers.map(|(name, value)| (name.to_owned(), value)));
     }
     value
+}
+
+fn model(definition: &ResourceDefinition, payload: Payload) -> String {
+    let name = match payload {
+        Payload::Object => &definition.kind,
+        Payload::List => &definition.list_kind,
+        Payload::Patch => "Patch",
+        Payload::DeleteOptions => "DeleteOptions",
+        Payload::Status => "Status",
+    };
+    model_name(definition, name)
 }
 
 #[cfg(test)]

@@ -111,7 +111,7 @@ async fn openapi_describes_every_kind() {
 }
 
 /// Fails on a reference to a model that is not there.
-fn dangling(value: &serde_json::Value, prefix: &str, models: &serde_json::Value) {
+pub(crate) fn dangling(value: &serde_json::Value, prefix: &str, models: &serde_json::Value) {
     match value {
         serde_json::Value::Object(map) => {
             if let Some(target) = map.get("$ref").and_then(|target| target.as_str()) {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, Method, Request, Response};
-use http_body_util::{BodyExt as _, Empty};
+use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
 use hyper::client::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
@@ -20,8 +20,8 @@ use tokio_rustls::TlsConnector;
 use crate::certificates::Pair;
 
 pub(crate) enum Client {
-    One(tokio::sync::Mutex<http1::SendRequest<Empty<Bytes>>>),
-    Two(http2::SendRequest<Empty<Bytes>>),
+    One(tokio::sync::Mutex<http1::SendRequest<Full<Bytes>>>),
+    Two(http2::SendRequest<Full<Bytes>>),
 }
 
 pub(crate) struct Answer {
@@ -97,6 +97,16 @@ impl Client {
         path: &str,
         headers: &[(&str, &str)],
     ) -> Result<Response<Incoming>, hyper::Error> {
+        self.send_body(method, path, headers, Bytes::new()).await
+    }
+
+    pub(crate) async fn send_body(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Bytes,
+    ) -> Result<Response<Incoming>, hyper::Error> {
         let uri = match self {
             Self::One(_) => path.to_owned(),
             Self::Two(_) => format!("https://localhost{path}"),
@@ -105,7 +115,7 @@ impl Client {
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        let request = request.body(Empty::new()).unwrap();
+        let request = request.body(Full::new(body)).unwrap();
         match self {
             Self::One(sender) => {
                 let mut sender = sender.lock().await;
@@ -117,7 +127,17 @@ impl Client {
     }
 
     pub(crate) async fn call(&self, method: Method, path: &str, headers: &[(&str, &str)]) -> Answer {
-        let response = self.send(method, path, headers).await.unwrap();
+        self.call_with(method, path, headers, Bytes::new()).await
+    }
+
+    pub(crate) async fn call_with(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: impl Into<Bytes>,
+    ) -> Answer {
+        let response = self.send_body(method, path, headers, body.into()).await.unwrap();
         let (parts, body) = response.into_parts();
         let body = body.collect().await.unwrap().to_bytes();
         Answer { code: parts.status.as_u16(), headers: parts.headers, body }

@@ -1,7 +1,7 @@
 //! An object on its way into the store: taken from a body, settled against what it replaces, judged.
 
 use jiff::Timestamp;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::options::{FieldValidation, WriteOptions};
 use super::{Write, fields, metadata};
@@ -200,6 +200,35 @@ impl Write<'_> {
             tracing::error!(error, object = %shown.key(), "published object cannot be read");
             ApiStatus::internal("the object cannot be read")
         })
+    }
+}
+
+/// Stands for the owner of what nobody has written.
+const NOBODY: &str = "unwritten";
+
+/// An object that exists without having been written has no owners, which would be taken for one whose owners are not tracked:
+/// nothing would be owned, or everything would conflict. It gets an entry that owns nothing that can be written.
+pub(super) fn tracked(object: &Value, is_stored: bool, api_version: &str) -> Value {
+    let mut object = object.clone();
+    if let (false, Some(metadata)) = (is_stored, metadata_mut(&mut object))
+        && !metadata.contains_key("managedFields")
+    {
+        let entry = json!({
+            "manager": NOBODY, "operation": "Update", "apiVersion": api_version, "fieldsType": "FieldsV1",
+            "fieldsV1": {"f:metadata": {"f:selfLink": {}}},
+        });
+        metadata.insert("managedFields".to_owned(), json!([entry]));
+    }
+    object
+}
+
+/// Takes that entry away again.
+pub(super) fn without_nobody(object: &mut Value) {
+    let Some(metadata) = metadata_mut(object) else { return };
+    let Some(entries) = metadata.get_mut("managedFields").and_then(Value::as_array_mut) else { return };
+    entries.retain(|entry| entry.get("manager").and_then(Value::as_str) != Some(NOBODY));
+    if entries.is_empty() {
+        metadata.remove("managedFields");
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 use server_side_apply::ApplyError;
 
 use super::decode::{Decoded, Syntax};
-use super::object::{Origin, metadata_of, now, settle};
+use super::object::{Origin, metadata_of, now, settle, without_nobody};
 use super::options::{FieldValidation, For, WriteOptions};
 use super::patches::Patch;
 use super::update::Change;
@@ -60,7 +60,7 @@ impl Write<'_> {
             let (old, status) = self.stored_form(&wanted.object)?;
             let mut new = object;
             self.complete(key, &mut new);
-            let new = self.updated(&old, new, options);
+            let new = self.updated(&old, &wanted, new, options);
             self.judge(Some(&old), &new)?;
             match self.store_change(key, &wanted, &old, new, status, options).await? {
                 Change::Done(response) => return Ok(response),
@@ -96,7 +96,8 @@ impl Write<'_> {
                 }
             };
             let (old, status) = self.stored_form(&wanted.object)?;
-            let mut new = self.merged(Some(&old), &applied, options)?;
+            let mut new = self.merged(Some(&self.tracked(&old, &wanted)), &applied, options)?;
+            without_nobody(&mut new);
             if let Some(version) =
                 metadata_of(&new).map(|metadata| metadata::text(metadata, "resourceVersion"))
                 && !version.is_empty()

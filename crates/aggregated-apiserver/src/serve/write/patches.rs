@@ -1,6 +1,6 @@
 //! JSON patches (RFC 6902) and merge patches (RFC 7386) on a document.
 
-use json_patch::{PatchOperation, jsonptr::Pointer};
+use json_patch::{AddOperation, PatchOperation, jsonptr::Pointer};
 use serde_json::Value;
 
 use crate::status::ApiStatus;
@@ -54,7 +54,8 @@ impl Patch {
                     if copied > COPIED {
                         return Err(rejected("the patch copies too much"));
                     }
-                    json_patch::patch(&mut document, std::slice::from_ref(operation))
+                    let operation = lenient(operation, &document);
+                    json_patch::patch(&mut document, std::slice::from_ref(&operation))
                         .map_err(|error| rejected(&error.to_string()))?;
                 }
             }
@@ -66,6 +67,18 @@ impl Patch {
 fn rejected(why: &str) -> ApiStatus {
     let message = format!("the server rejected our request due to an error in our request: {why}");
     ApiStatus::new(http::StatusCode::UNPROCESSABLE_ENTITY, "Invalid", message)
+}
+
+/// As in kube-apiserver, to replace a member that is not there is to add it: clients do so with `metadata.managedFields`.
+fn lenient(operation: &PatchOperation, document: &Value) -> PatchOperation {
+    if let PatchOperation::Replace(replace) = operation
+        && let Some(parent) = replace.path.parent()
+        && document.pointer(parent.as_str()).is_some_and(Value::is_object)
+    {
+        let (path, value) = (replace.path.clone(), replace.value.clone());
+        return PatchOperation::Add(AddOperation { path, value });
+    }
+    operation.clone()
 }
 
 fn copied_bytes(operation: &PatchOperation, document: &Value) -> usize {
@@ -126,6 +139,8 @@ mod tests {
         ]);
         let expected = json!({"a": null, "list": [2, 3], "c": 1, "d": [1, 2, 3]});
         assert_eq!(Patch::json(good).unwrap().apply(&target).unwrap(), expected);
+        let added = Patch::json(json!([{"op": "replace", "path": "/a/x", "value": 1}])).unwrap();
+        assert_eq!(added.apply(&target).unwrap()["a"], json!({"b": 1, "x": 1}));
         for bad in [
             json!([{"op": "test", "path": "/a/b", "value": 2}]),
             json!([{"op": "remove", "path": "/x"}]),

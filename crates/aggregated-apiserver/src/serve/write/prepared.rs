@@ -38,6 +38,7 @@ impl Prepared {
             Checked::new(&definition.schema).map_err(|error| PrepareError::Pattern(Box::new(error)))?;
         let ownership = server_side_apply::Schema::new(&definition.schema)
             .map_err(PrepareError::Ownership)?
+            .with_kind(&definition.kind)
             .with_reset("", &[&["status"]]);
         let locks = std::iter::repeat_with(Mutex::default).take(LOCKS).collect();
         Ok(Self { writing, checked, ownership, locks })

@@ -4,7 +4,7 @@ use http::{Response, StatusCode};
 use hyper::body::Incoming;
 use serde_json::Value;
 
-use super::object::{Origin, metadata_mut, metadata_of, now, settle};
+use super::object::{Origin, metadata_mut, metadata_of, now, settle, tracked, without_nobody};
 use super::options::{For, WriteOptions};
 use super::{ATTEMPTS, Write, decode, metadata};
 use crate::collection::{ObjectKey, Wanted};
@@ -43,7 +43,7 @@ impl Write<'_> {
             let (old, status) = self.stored_form(&wanted.object)?;
             let mut new = object.clone();
             self.complete(&key, &mut new);
-            let new = self.updated(&old, new, &options);
+            let new = self.updated(&old, &wanted, new, &options);
             self.judge(Some(&old), &new)?;
             match self.store_change(&key, &wanted, &old, new, status, &options).await? {
                 Change::Done(response) => return Ok(response),
@@ -78,12 +78,25 @@ impl Write<'_> {
     }
 
     /// The successor of an object, with its generation and the owners of its fields.
-    pub(super) fn updated(&self, old: &Value, mut new: Value, options: &WriteOptions) -> Value {
+    pub(super) fn updated(
+        &self,
+        old: &Value,
+        wanted: &Wanted,
+        mut new: Value,
+        options: &WriteOptions,
+    ) -> Value {
         settle(old, &mut new);
         let manager = self.manager(options);
-        let mut new = server_side_apply::update(&self.prepared.ownership, Some(old), &new, &manager, now());
+        let live = self.tracked(old, wanted);
+        let mut new = server_side_apply::update(&self.prepared.ownership, Some(&live), &new, &manager, now());
+        without_nobody(&mut new);
         server_side_apply::keep_times(old, &mut new);
         new
+    }
+
+    /// The object with owners, also if nobody has written it.
+    pub(super) fn tracked(&self, old: &Value, wanted: &Wanted) -> Value {
+        tracked(old, !wanted.revision.is_none(), &self.definition().api_version())
     }
 
     /// Stores the successor of an object, unless it is the same or only tried.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use aggregated_apiserver::Revision;
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
@@ -11,6 +12,7 @@ use super::publication::{Publication, Resource, Urgency};
 use super::shown::{ShownMigration, remembered, remembered_switch};
 use super::state::Inventory;
 use super::touched::Touch;
+use crate::intent::IntentRecord;
 use crate::merge::{self, Digests, MigrationEnd};
 
 /// How a publication is judged.
@@ -84,7 +86,8 @@ impl Inventory {
         let earlier = self.shown.hypervisors.get(name);
         let hypervisor = merge::hypervisor(&view, &self.cloud_view(), earlier.map(|(_, status)| status));
         let digests = earlier.map(|(digests, _)| *digests);
-        let (publication, digests) = show(Resource::Hypervisor, &hypervisor, digests, pace)?;
+        let (publication, digests) =
+            show(Resource::Hypervisor, &hypervisor, revision(self.intents.get(name)), digests, pace)?;
         let status = hypervisor.status.as_ref().map(remembered).unwrap_or_default();
         self.shown.hypervisors.insert(name.to_owned(), (digests, status));
         Some(publication)
@@ -97,7 +100,7 @@ impl Inventory {
         let namespace = &self.rules.namespaces.ovs_nodes;
         let ovs_node = merge::ovs_node(&view, namespace, earlier.map(|(_, status)| status));
         let digests = earlier.map(|(digests, _)| *digests);
-        let (publication, digests) = show(Resource::OvsNode, &ovs_node, digests, pace)?;
+        let (publication, digests) = show(Resource::OvsNode, &ovs_node, Revision::default(), digests, pace)?;
         let status = ovs_node.status.as_ref().map(remembered_switch).unwrap_or_default();
         self.shown.ovs_nodes.insert(name.to_owned(), (digests, status));
         Some(publication)
@@ -126,7 +129,8 @@ impl Inventory {
         let cloud = self.cloud_view();
         let eviction = merge::eviction(record, view.as_ref(), &cloud, earlier.map(|(_, status)| status), now);
         let digests = earlier.map(|(digests, _)| *digests);
-        let (publication, digests) = show(Resource::Eviction, &eviction, digests, Pace::Meaning)?;
+        let (publication, digests) =
+            show(Resource::Eviction, &eviction, revision(Some(record)), digests, Pace::Meaning)?;
         self.shown.evictions.insert(name.to_owned(), (digests, eviction.status.unwrap_or_default()));
         Some(publication)
     }
@@ -150,7 +154,8 @@ impl Inventory {
             return self.shown.migrations.remove(&uuid).map(|_| withdrawal);
         };
         let digests = earlier.map(|shown| shown.digests);
-        let (publication, digests) = show(Resource::Migration, &migration, digests, Pace::Meaning)?;
+        let (publication, digests) =
+            show(Resource::Migration, &migration, Revision::default(), digests, Pace::Meaning)?;
         let began = migration.status.as_ref().map_or(now, |status| status.started.0);
         self.shown.migrations.insert(uuid, ShownMigration { digests, began, ended });
         Some(publication)
@@ -162,6 +167,7 @@ impl Inventory {
 fn show(
     resource: Resource,
     object: &impl Serialize,
+    revision: Revision,
     earlier: Option<Digests>,
     pace: Pace,
 ) -> Option<(Publication, Digests)> {
@@ -179,7 +185,12 @@ fn show(
         (Some(earlier), Pace::Counters) if earlier == digests => (Urgency::Quiet, earlier),
         _ => (Urgency::Change, digests),
     };
-    Some((Publication::Show { resource, urgency, object }, known))
+    Some((Publication::Show { resource, urgency, object, revision }, known))
+}
+
+/// What is stored, as the write path compares it.
+fn revision(record: Option<&IntentRecord>) -> Revision {
+    record.map(|record| Revision::new(record.version.as_str())).unwrap_or_default()
 }
 
 fn withdraw(resource: Resource, namespace: Option<&str>, name: &str) -> Publication {

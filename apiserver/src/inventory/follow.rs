@@ -16,7 +16,7 @@ use super::metrics::{SourceLabels, UrgencyLabels};
 use super::{Freshness, Inventory, Metrics, Publication, Urgency};
 use crate::intent::{self, IntentChange, IntentChanges, IntentError, IntentKey, IntentRecord, IntentStore};
 use crate::merge::Incarnation;
-use crate::resources::Shelves;
+use crate::resources::{Bases, Shelves};
 use crate::sources::node::NodeChange;
 use crate::sources::observation::{Observation, chain};
 use crate::sources::report::{HostObserved, Report, Reports};
@@ -39,6 +39,8 @@ pub struct FollowerParts {
     pub shelves: Shelves,
     /// Where refresh handles are kept.
     pub freshness: Arc<Freshness>,
+    /// Where it is said what Nodes say of their hosts.
+    pub bases: Arc<Bases>,
     /// Where intent is stored.
     pub intents: Arc<dyn IntentStore>,
     /// How sources behave.
@@ -183,6 +185,7 @@ impl Follower {
         match change {
             NodeChange::Present { name, node } => {
                 let created = node.created.unwrap_or(Timestamp::UNIX_EPOCH);
+                self.parts.bases.set(&name, &node);
                 self.inventory.add_host(&name, Incarnation { of: node.uid.clone(), created });
                 let observed = HostObserved::Node(Observation::fresh(*node, Timestamp::now()));
                 self.inventory.take(Report::Host { host: name.clone(), observed });
@@ -211,6 +214,7 @@ impl Follower {
     /// A host without a Node goes, unless the configuration or somebody's intent wants it: then it is the host that they
     /// declare, as it would be after a restart.
     async fn node_gone(&mut self, name: &str) {
+        self.parts.bases.remove(name);
         let declared = if self.inventory.is_configured(name) {
             match self.configured_incarnation(name).await {
                 Ok(incarnation) => Some(incarnation),

@@ -1,5 +1,6 @@
 //! What the world shall see: an object to publish, to amend, or to withdraw.
 
+use aggregated_apiserver::Revision;
 use serde_json::Value;
 
 /// A kind that the server publishes.
@@ -35,6 +36,8 @@ pub enum Publication {
         urgency: Urgency,
         /// The object.
         object: Value,
+        /// The state of the intent store that it shows.
+        revision: Revision,
     },
     /// Take the object away.
     Withdraw {

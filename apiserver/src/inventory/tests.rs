@@ -49,7 +49,7 @@ fn tell_libvirt(inventory: &mut Inventory, host: &str, picture: LibvirtPicture, 
 /// Kind, name and whether watchers are told, of all that is shown; a withdrawal is `None`.
 fn seen(publications: &[Publication]) -> Vec<(Resource, String, Option<Urgency>)> {
     let brief = |publication: &Publication| match publication {
-        Publication::Show { resource, urgency, object } => {
+        Publication::Show { resource, urgency, object, .. } => {
             (*resource, object["metadata"]["name"].as_str().unwrap().to_owned(), Some(*urgency))
         }
         Publication::Withdraw { resource, name, .. } => (*resource, name.clone(), None),

@@ -60,6 +60,10 @@ pub(super) fn with_stored(mut metadata: ObjectMeta, record: &IntentRecord) -> Ob
     metadata.deletion_timestamp = record.deletion_timestamp().map(time);
     metadata.deletion_grace_period_seconds = record.deletion_grace_period_seconds();
     let owners = metadata.owner_references.get_or_insert_default();
+    if record.owner_references().iter().any(|owner| owner.controller == Some(true)) {
+        // There can be one only: the writer's.
+        owners.iter_mut().for_each(|owner| owner.controller = None);
+    }
     for owner in record.owner_references() {
         if !owners.iter().any(|known: &OwnerReference| known.uid == owner.uid) {
             owners.push(owner);

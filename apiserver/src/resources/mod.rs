@@ -1,7 +1,14 @@
 //! The kinds as they are served: from their definition in `c5c3-api` to the machinery's.
 
+mod bases;
 mod definition;
+mod rules;
 mod shelves;
+mod sparse;
+mod storage;
 
+pub use self::bases::Bases;
 pub use self::definition::definition;
+pub use self::rules::{EvictionRules, HypervisorRules};
 pub use self::shelves::{ShelfError, Shelves};
+pub use self::storage::IntentStorage;

@@ -83,11 +83,11 @@ impl Shelves {
     /// When the machinery refuses the object, which then stays as it was.
     pub fn put(&self, publication: Publication) -> Result<(), ShelfError> {
         match publication {
-            Publication::Show { resource, urgency, object } => {
+            Publication::Show { resource, urgency, object, revision } => {
                 let (kind, collection) = self.of(resource);
                 let outcome = match urgency {
-                    Urgency::Change => collection.publish(object).map(drop),
-                    Urgency::Quiet => collection.amend(object).map(drop),
+                    Urgency::Change => collection.publish_from(object, revision).map(drop),
+                    Urgency::Quiet => collection.amend_from(object, revision).map(drop),
                 };
                 outcome.map_err(|source| ShelfError::Publish { kind, source })
             }

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use aggregated_apiserver::{
-    ApiServer, Drain, Readiness, ServedResource, ServerBuilder, TlsConfig, VersionClock, VersionInfo,
+    ApiServer, Drain, Readiness, ServedResource, ServerBuilder, TlsConfig, VersionClock, VersionInfo, Writing,
 };
 use prometheus_client::registry::Registry;
 use tokio::net::TcpListener;
@@ -18,7 +18,7 @@ use super::{WiringError, access, audit};
 use crate::configuration::{Configuration, Kubernetes};
 use crate::intent::{EmbeddedStore, IntentError, IntentStore};
 use crate::inventory::{Follower, FollowerParts, Freshness, Inventory, Rules};
-use crate::resources::Shelves;
+use crate::resources::{Bases, EvictionRules, HypervisorRules, IntentStorage, Shelves};
 use crate::sources::report::Reports;
 use crate::sources::{Settings, cloud, node};
 
@@ -88,12 +88,15 @@ pub async fn start(configuration: Configuration, end: CancellationToken) -> Resu
     let shelves =
         Shelves::new(&Arc::new(VersionClock::new(configuration.replica))).map_err(WiringError::Shelves)?;
     let freshness = Arc::new(Freshness::default());
+    let configured = configuration.hosts.known.keys().cloned();
+    let bases = Arc::new(Bases::new(configured));
     let readiness = Readiness::new();
     let mut registry = Registry::default();
     let (sender, receiver) = mpsc::channel(REPORTS);
     let parts = FollowerParts {
         shelves: shelves.clone(),
         freshness: Arc::clone(&freshness),
+        bases: Arc::clone(&bases),
         intents: Arc::clone(&intents),
         settings: Settings::new(configuration.refresh.clone()),
         nodes,
@@ -103,7 +106,9 @@ pub async fn start(configuration: Configuration, end: CancellationToken) -> Resu
         metrics: crate::inventory::Metrics::register(&mut registry),
     };
     let log = configuration.audit.as_ref().map(audit::open).transpose()?;
-    let mut server = api_server(&configuration, &shelves, &freshness, access, readiness.clone(), registry);
+    let writings = writings(&configuration, &intents, &bases);
+    let mut server =
+        api_server(&configuration, &shelves, &freshness, writings, access, readiness.clone(), registry);
     if let Some(log) = &log {
         server = server.audit(log.clone());
     }
@@ -175,10 +180,28 @@ fn spawn_cloud(
     }
 }
 
+/// How Hypervisors and Evictions are written. Where there is no cluster there is no garbage collector either.
+fn writings(
+    configuration: &Configuration,
+    intents: &Arc<dyn IntentStore>,
+    bases: &Arc<Bases>,
+) -> (Writing, Writing) {
+    let collected = configuration.kubernetes.is_some();
+    let hypervisors = IntentStorage::hypervisors(Arc::clone(intents), Arc::clone(bases));
+    let evictions = IntentStorage::evictions(Arc::clone(intents));
+    (
+        Writing::new(Arc::new(hypervisors))
+            .strategy(Arc::new(HypervisorRules::new(Arc::clone(bases))))
+            .garbage_collected(collected),
+        Writing::new(Arc::new(evictions)).strategy(Arc::new(EvictionRules)).garbage_collected(collected),
+    )
+}
+
 fn api_server(
     configuration: &Configuration,
     shelves: &Shelves,
     freshness: &Arc<Freshness>,
+    (hypervisors, evictions): (Writing, Writing),
     access: access::Access,
     readiness: Readiness,
     registry: Registry,
@@ -188,9 +211,9 @@ fn api_server(
         ServedResource::new(Arc::clone(collection)).freshened_by(freshener)
     };
     let mut builder = ApiServer::builder()
-        .resource(fresh(&shelves.hypervisors))
+        .resource(fresh(&shelves.hypervisors).written(hypervisors))
         .resource(fresh(&shelves.ovs_nodes))
-        .collection(Arc::clone(&shelves.evictions))
+        .resource(ServedResource::new(Arc::clone(&shelves.evictions)).written(evictions))
         .collection(Arc::clone(&shelves.migrations))
         .authorizer(access.authorizer)
         .readiness(readiness)

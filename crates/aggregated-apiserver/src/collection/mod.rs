@@ -323,6 +323,11 @@ impl Collection {
         self.changed.subscribe()
     }
 
+    /// Whether the process that issued a version is known to be gone.
+    pub(crate) fn is_gone(&self, version: ResourceVersion) -> bool {
+        self.clock.issuer(version) == Issuer::Gone
+    }
+
     /// Where in the ring a watch starts that has seen everything up to a version.
     pub(crate) fn position_after(&self, version: ResourceVersion) -> Result<u64, Expired> {
         let state = self.read();

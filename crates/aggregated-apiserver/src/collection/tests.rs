@@ -262,3 +262,115 @@ proptest! {
         prop_assert_eq!(cache, now);
     }
 }
+
+/// A change of the model of a property: what happens, and how far the wall clock moves before it, back too.
+fn happenings() -> impl Strategy<Value = Vec<(u8, u8, i64)>> {
+    proptest::collection::vec((0u8..4, 0u8..4, -3_000_000i64..9_000_000), 1..40)
+}
+
+fn happen(collection: &Collection, name: u8, content: u8) {
+    if content == 3 {
+        collection.withdraw(&ObjectKey::cluster(format!("n{name}")));
+    } else {
+        collection.publish(station(&format!("n{name}"), &json!({"status": {"c": content}}))).unwrap();
+    }
+}
+
+type Cache = BTreeMap<ObjectKey, String>;
+
+fn cached(objects: &[Arc<PublishedObject>]) -> Cache {
+    objects.iter().map(|object| (object.key().clone(), parsed(object)["status"].to_string())).collect()
+}
+
+/// What a client has that listed, and then watched for as long as there were events; none if it was told to list again.
+fn followed(list: &Snapshot, watched: &Collection) -> Option<Cache> {
+    let mut cache = cached(&list.objects);
+    let position = watched.position_after(list.version).ok()?;
+    for event in watched.events_from(position, usize::MAX).ok()? {
+        match event.kind {
+            EventKind::Deleted => cache.remove(event.object.key()),
+            _ => cache.insert(event.object.key().clone(), parsed(&event.object)["status"].to_string()),
+        };
+    }
+    Some(cache)
+}
+
+proptest! {
+    /// Whatever the wall clock does and however little of the past is kept: whoever listed and then watches ends up with
+    /// what is there, or is told to list again. Within the ring nobody is told.
+    // covers: C3
+    #[test]
+    fn a_watch_tells_all_that_a_list_did_not_show_or_says_that_it_cannot(
+        happenings in happenings(), kept in 1usize..12, slot in 0u8..16,
+    ) {
+        let (collection, time) = bounded(Duration::from_secs(3600), kept, slot);
+        let mut lists = vec![collection.list(None)];
+        for (name, content, pause) in &happenings {
+            time.fetch_add(pause.unsigned_abs() * u64::from(*pause > 0), Ordering::SeqCst);
+            time.fetch_sub(pause.unsigned_abs() * u64::from(*pause < 0), Ordering::SeqCst);
+            happen(&collection, *name, *content);
+            lists.push(collection.list(None));
+        }
+        let end = cached(&collection.list(None).objects);
+        let events = collection.end_position();
+        let mut last = None;
+        for list in &lists {
+            prop_assert!(Some(list.version) >= last, "versions of lists grow");
+            prop_assert!(list.objects.iter().all(|object| object.version() <= list.version));
+            last = Some(list.version);
+            match followed(list, &collection) {
+                Some(cache) => prop_assert_eq!(&cache, &end),
+                None => prop_assert!(events - list.position > kept as u64, "all of it was still there"),
+            }
+        }
+    }
+
+    /// A replica is restarted while others go on, and nobody's clock can be trusted by more than the overlap. A client that
+    /// listed at any process ends up with what the restarted one shows, or is told to list again.
+    // covers: C3
+    #[test]
+    fn a_watch_at_a_restarted_replica_loses_nothing_or_is_told(
+        happenings in happenings(), restart in 0usize..40, step in -14_000_000i64..14_000_000, ahead in 0u64..14_000_000,
+    ) {
+        let replica = |slot: u8, process: u8, time: &Arc<AtomicU64>| {
+            let now = time.clone();
+            let clock = VersionClock::with_time(slot, move || now.load(Ordering::SeqCst)).of_process(process);
+            Collection::new(testing::stations(), Arc::new(clock), CollectionOptions::default()).unwrap()
+        };
+        let times = [0, ahead].map(|ahead| Arc::new(AtomicU64::new(1_000_000_000 + ahead)));
+        let (mut one, other) = (replica(1, 0, &times[0]), replica(2, 0, &times[1]));
+        let mut lists = Vec::new();
+        for (index, (name, content, pause)) in happenings.iter().enumerate() {
+            for time in &times {
+                time.fetch_add(pause.unsigned_abs(), Ordering::SeqCst);
+            }
+            if index == restart {
+                // The clock was set, and the new process learns what there is.
+                let now = times[0].load(Ordering::SeqCst);
+                times[0].store(now.saturating_add_signed(step), Ordering::SeqCst);
+                let known = one.list(None).objects;
+                one = replica(1, 1, &times[0]);
+                for object in &known {
+                    one.publish(parsed(object)).unwrap();
+                }
+            }
+            for collection in [&one, &other] {
+                happen(collection, *name, *content);
+                lists.push(collection.list(None));
+            }
+        }
+        let end = cached(&one.list(None).objects);
+        for cache in lists.iter().filter_map(|list| followed(list, &one)) {
+            prop_assert_eq!(&cache, &end);
+        }
+        prop_assert_eq!(followed(&one.list(None), &one), Some(end));
+    }
+}
+
+#[test]
+fn what_a_process_that_is_gone_had_shown_is_not_known() {
+    let (collection, time) = bounded(Duration::from_secs(300), 100, 1);
+    collection.publish(station("a", &json!({}))).unwrap();
+    let before = VersionClock::with_time(1, move || time.load(Ordering::SeqCst) + 7_000_000).of_process(9);
+    assert!(collection.position_after(before.next()).is_err(), "also when its clock was ahead");
+}

@@ -32,16 +32,14 @@ pub(super) async fn answer(request: &ResourceRequest<'_>) -> Result<Response<Bod
     let representation = accept::for_watch(request.headers, request.query)?;
     let options = ListOptions::parse(request.query, true)?;
     let filter = request.filter()?;
-    if let Wanted::Known(version) = options.version {
-        reach(request, version).await?;
-    }
+    let start = start(request, &options).await?;
     let times = &request.site.watching;
     let watching = Watching {
         collection: request.resource.collection.clone(),
         changes: request.resource.collection.changes(),
         filter,
         representation,
-        start: Start::of(&options),
+        start,
         position: 0,
         headings: true,
         bookmarks: options.bookmarks.then_some(times.bookmarks),
@@ -51,6 +49,18 @@ pub(super) async fn answer(request: &ResourceRequest<'_>) -> Result<Response<Bod
         _guard: request.site.metrics.watching(&request.resource.collection),
     };
     Ok(body::streamed(JSON, watching.into_stream()))
+}
+
+/// Where a watch begins. A version that this server will not reach soon, or whose process is gone, is said to be expired by an
+/// event: some clients ask for the same again for ever when the answer itself is an error.
+async fn start(request: &ResourceRequest<'_>, options: &ListOptions) -> Result<Start, ApiStatus> {
+    let Wanted::Known(version) = options.version else { return Ok(Start::of(options)) };
+    if options.initial_events {
+        reach(request, version).await?;
+        return Ok(Start::of(options));
+    }
+    let known = !request.resource.collection.is_gone(version) && reach(request, version).await.is_ok();
+    Ok(if known { Start::After(version) } else { Start::Unknown(version) })
 }
 
 /// Between half of a duration and all of it, so that not all watches do the same at the same time.
@@ -65,6 +75,8 @@ enum Start {
     Objects { bookmark: bool },
     /// Nothing: everything after a version follows.
     After(crate::ResourceVersion),
+    /// Nothing: what came after a version cannot be said.
+    Unknown(crate::ResourceVersion),
     /// Nothing: whatever happens from now on follows.
     Now,
     /// The rest of all objects.
@@ -131,6 +143,10 @@ impl Watching {
                     }
                     Err(expired) => return Some(self.expired(&version.to_string(), expired)),
                 },
+                Start::Unknown(version) => {
+                    let oldest = self.collection.clock().read();
+                    return Some(self.expired(&version.to_string(), Expired { oldest }));
+                }
                 Start::Now => {
                     self.position = self.collection.end_position();
                     continue;

@@ -25,9 +25,9 @@ pub(crate) struct Fixture {
     pub(crate) address: SocketAddr,
     pub(crate) stations: Arc<Collection>,
     pub(crate) readings: Arc<Collection>,
-    pub(crate) serving: Authority,
-    pub(crate) clients: Authority,
-    pub(crate) proxies: Authority,
+    pub(crate) serving: Arc<Authority>,
+    pub(crate) clients: Arc<Authority>,
+    pub(crate) proxies: Arc<Authority>,
     pub(crate) trust: Arc<ArcSwap<Trust>>,
     pub(crate) ready: Latch,
     pub(crate) stop: CancellationToken,
@@ -102,6 +102,7 @@ pub(crate) struct Settings {
     pub(crate) options: CollectionOptions,
     pub(crate) watching: Watching,
     pub(crate) drain: Drain,
+    pub(crate) clock: VersionClock,
 }
 
 impl Default for Settings {
@@ -110,6 +111,7 @@ impl Default for Settings {
             options: CollectionOptions::default(),
             watching: Watching::default(),
             drain: Drain { announce: Duration::ZERO, finish: Duration::from_secs(2) },
+            clock: VersionClock::new(1),
         }
     }
 }
@@ -120,10 +122,25 @@ impl Fixture {
     }
 
     pub(crate) async fn with(settings: Settings, more: impl FnOnce(ServerBuilder) -> ServerBuilder) -> Self {
-        let clock = Arc::new(VersionClock::new(1));
+        let authorities = ["serving", "clients", "proxies"].map(|name| Arc::new(Authority::new(name)));
+        Self::under(authorities, settings, more).await
+    }
+
+    /// A further replica: other process, other collections, same authorities.
+    pub(crate) async fn replica(&self, settings: Settings) -> Self {
+        let authorities = [&self.serving, &self.clients, &self.proxies].map(Arc::clone);
+        Self::under(authorities, settings, |builder| builder).await
+    }
+
+    async fn under(
+        authorities: [Arc<Authority>; 3],
+        settings: Settings,
+        more: impl FnOnce(ServerBuilder) -> ServerBuilder,
+    ) -> Self {
+        let [serving, clients, proxies] = authorities;
+        let clock = Arc::new(settings.clock);
         let stations = Collection::new(stations(), clock.clone(), settings.options.clone()).unwrap();
         let readings = Collection::new(readings(), clock, settings.options).unwrap();
-        let [serving, clients, proxies] = ["serving", "clients", "proxies"].map(Authority::new);
         let trust = Arc::new(ArcSwap::from_pointee(Trust {
             clients: Some(CertificateAuthority::from_pem(&clients.pem).unwrap()),
             front_proxy: Some(FrontProxy {

@@ -1,5 +1,7 @@
 //! kube-rs as a client: discovery, get, list, and its watcher in both of its modes.
 
+use std::net::SocketAddr;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use futures::{StreamExt as _, TryStreamExt as _, pin_mut};
@@ -16,11 +18,16 @@ use aggregated_apiserver::ObjectKey;
 use crate::fixture::{Fixture, station};
 
 async fn kube_client(fixture: &Fixture) -> Client {
+    client_at(fixture, fixture.address).await
+}
+
+/// A client of the fixture's authorities, for a server at another address.
+pub(crate) async fn client_at(fixture: &Fixture, address: SocketAddr) -> Client {
     let pair = fixture.clients.client("rita", &["readers"]);
     let encode = |text: &str| STANDARD.encode(text);
     let kubeconfig = json!({
         "clusters": [{"name": "c", "cluster": {
-            "server": format!("https://localhost:{}", fixture.address.port()),
+            "server": format!("https://localhost:{}", address.port()),
             "certificate-authority-data": encode(&fixture.serving.pem),
         }}],
         "users": [{"name": "u", "user": {
@@ -34,7 +41,7 @@ async fn kube_client(fixture: &Fixture) -> Client {
     Client::try_from(config).unwrap()
 }
 
-fn stations(client: Client) -> (Api<DynamicObject>, ApiResource) {
+pub(crate) fn stations(client: Client) -> (Api<DynamicObject>, ApiResource) {
     let resource = ApiResource {
         group: "weather.example.com".into(),
         version: "v1".into(),

@@ -157,7 +157,11 @@ async fn a_version_of_the_future_is_refused() {
     let client = fixture.reader().await;
     let now: ResourceVersion = fixture.version().parse().unwrap();
     let future = ResourceVersion::from_parts(now.micros() + 3_600_000_000, 1);
-    let answer = client.get(&format!("{STATIONS}?watch=true&resourceVersion={future}")).await;
+    let mut watch = client.watch(&format!("{STATIONS}?watch=true&resourceVersion={future}")).await;
+    let event = watch.next().await.unwrap();
+    assert_eq!((&event["type"], &event["object"]["code"]), (&json!("ERROR"), &json!(410)));
+    assert_eq!(watch.next().await, None);
+    let answer = client.get(&format!("{STATIONS}?{STREAMING}&resourceVersion={future}")).await;
     assert_eq!(answer.code, 504);
     assert_eq!(answer.json()["details"]["causes"][0]["reason"], "ResourceVersionTooLarge");
 }

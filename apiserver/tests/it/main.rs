@@ -17,3 +17,4 @@ mod heartbeats;
 mod metrics;
 mod reads;
 mod starts;
+mod writes;

@@ -35,10 +35,10 @@ async fn a_new_object_gets_what_the_server_says_and_its_defaults() {
 #[tokio::test]
 async fn yaml_is_read_and_written_where_json_is() {
     let server = Written::start().await;
-    let body = "apiVersion: weather.example.com/v1\nkind: Balloon\nmetadata: {name: y}\nspec:\n  site: roof\n  height: 3.0\n";
+    let body = "apiVersion: weather.example.com/v1\nkind: Balloon\nmetadata: {name: yam}\nspec:\n  site: roof\n  height: 3.0\n";
     let headers = [("content-type", "application/yaml; charset=utf-8"), ("accept", "application/yaml")];
     let answer = server.client.call_with(Method::POST, BALLOONS, &headers, body).await;
-    assert_eq!((answer.code, answer.header("content-type")), (201, "application/yaml"));
+    assert_eq!((answer.code, answer.header("content-type")), (201, "application/yaml"), "{:?}", answer.body);
     assert!(std::str::from_utf8(&answer.body).unwrap().contains("height: 3\n"));
     let table = [("accept", "application/json;as=Table;v=v1;g=meta.k8s.io")];
     let object = balloon("t", json!({"site": "roof"})).to_string();

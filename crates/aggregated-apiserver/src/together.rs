@@ -10,9 +10,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use futures::FutureExt as _;
 use futures::future::{BoxFuture, Shared};
 
+type Answer<V> = Shared<BoxFuture<'static, Option<V>>>;
+
 /// The questions that are under way.
 pub(crate) struct Together<K, V> {
-    asked: Arc<Mutex<HashMap<K, Shared<BoxFuture<'static, Option<V>>>>>>,
+    asked: Arc<Mutex<HashMap<K, Answer<V>>>>,
 }
 
 impl<K: Hash + Eq + Clone + Send + 'static, V: Clone + Send + Sync + 'static> Together<K, V> {
@@ -45,7 +47,7 @@ impl<K: Hash + Eq + Clone + Send + 'static, V: Clone + Send + Sync + 'static> To
 
 /// Takes a question out, whatever becomes of it.
 struct Forgotten<K: Hash + Eq, V: Clone> {
-    all: Arc<Mutex<HashMap<K, Shared<BoxFuture<'static, Option<V>>>>>>,
+    all: Arc<Mutex<HashMap<K, Answer<V>>>>,
     own: K,
 }
 

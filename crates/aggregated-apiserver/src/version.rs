@@ -85,7 +85,7 @@ type Now = dyn Fn() -> u64 + Send + Sync;
 
 /// Low bits of versions. Slots beyond the last wrap around.
 fn origin(slot: u8, process: u8) -> u64 {
-    (u64::from(slot) % (1 << SLOT_BITS)) << PROCESS_BITS | u64::from(process) % (1 << PROCESS_BITS)
+    ((u64::from(slot) % (1 << SLOT_BITS)) << PROCESS_BITS) | (u64::from(process) % (1 << PROCESS_BITS))
 }
 
 /// Whose a version is, as seen by a clock.

@@ -98,7 +98,7 @@ pub enum AuthorizationError {
     },
     /// The same question was asked for somebody else at that moment, and failed.
     #[error("the question was shared")]
-    Shared(#[source] std::sync::Arc<AuthorizationError>),
+    Shared(#[source] std::sync::Arc<Self>),
     /// Another authorizer failed.
     #[error("{0}")]
     Other(String),

@@ -5,10 +5,11 @@ use libvirt_rpc::xml::DomainXml;
 use libvirt_rpc::{DomainInfo, DomainRef};
 use uuid::Uuid;
 
+use super::daemon::Daemon;
 use super::failure::Failure;
 use super::host_calls::read;
 use super::session::Client;
-use super::{documents, jobs, stats};
+use super::{devices, documents, jobs, migration_calls, stats};
 use crate::model::{Domain, DomainState, Fault, Host, HostChange, lifecycle};
 
 /// Most domains in one list.
@@ -29,6 +30,12 @@ pub(super) fn is_known(procedure: Procedure) -> bool {
                 | Procedure::DomainGetJobStats
                 | Procedure::DomainGetJobInfo
                 | Procedure::ConnectGetAllDomainStats
+                | Procedure::DomainGetBlockInfo
+                | Procedure::DomainBlockStats
+                | Procedure::DomainInterfaceStats
+                | Procedure::DomainGetDiskErrors
+                | Procedure::DomainMigrateGetMaxDowntime
+                | Procedure::DomainMigrateGetMaxSpeed
         )
 }
 
@@ -41,6 +48,9 @@ fn is_change(procedure: Procedure) -> bool {
             | Procedure::DomainDestroy
             | Procedure::DomainSuspend
             | Procedure::DomainResume
+            | Procedure::DomainMigrateSetMaxDowntime
+            | Procedure::DomainMigrateSetMaxSpeed
+            | Procedure::DomainMigrateStartPostCopy
     )
 }
 
@@ -49,6 +59,8 @@ fn needs_lock(procedure: Procedure) -> bool {
     matches!(
         procedure,
         Procedure::DomainGetInfo
+            | Procedure::DomainBlockStats
+            | Procedure::DomainInterfaceStats
             | Procedure::DomainDestroy
             | Procedure::DomainSuspend
             | Procedure::DomainResume
@@ -57,11 +69,12 @@ fn needs_lock(procedure: Procedure) -> bool {
 
 /// Carries out a call that [`is_known`].
 pub(super) fn carry_out(
-    host: &Host,
+    daemon: &Daemon,
     client: &Client,
     procedure: Procedure,
     arguments: &[u8],
 ) -> Result<Vec<u8>, Failure> {
+    let host = &daemon.host;
     if client.read_only && is_change(procedure) {
         return Err(Failure::ReadOnly(procedure));
     }
@@ -107,6 +120,15 @@ pub(super) fn carry_out(
             with(host, domain.uuid, jobs::abort)
         }
         Procedure::ConnectGetAllDomainStats => stats::all(host, arguments),
+        Procedure::DomainGetBlockInfo => devices::block_info(host, arguments),
+        Procedure::DomainBlockStats => devices::block_stats(host, arguments),
+        Procedure::DomainInterfaceStats => devices::interface_stats(host, arguments),
+        Procedure::DomainGetDiskErrors => devices::disk_errors(host, arguments),
+        Procedure::DomainMigrateGetMaxDowntime => migration_calls::downtime(daemon, arguments),
+        Procedure::DomainMigrateSetMaxDowntime => migration_calls::set_downtime(daemon, arguments),
+        Procedure::DomainMigrateGetMaxSpeed => migration_calls::speed(daemon, arguments),
+        Procedure::DomainMigrateSetMaxSpeed => migration_calls::set_speed(daemon, arguments),
+        Procedure::DomainMigrateStartPostCopy => migration_calls::start_post_copy(daemon, arguments),
         Procedure::DomainCreateXml => create(host, arguments),
         Procedure::DomainDestroy => destroy(host, arguments),
         Procedure::DomainSuspend => suspend(host, arguments),

@@ -40,6 +40,16 @@ pub(super) enum Failure {
     StatsOfTarget,
     /// A job of another holds the domain's lock.
     JobLocked,
+    /// A call before the client has said who it is.
+    NotAuthenticated,
+    /// Name or password are wrong.
+    AuthFailed,
+    /// An argument that makes no sense here.
+    InvalidArgument(String),
+    /// A host that domains cannot be migrated to.
+    NoDestination(String),
+    /// Somebody aborted it.
+    Aborted(&'static str),
     /// A domain of that UUID or name is there.
     AlreadyExists(String),
     /// XML that is no domain.
@@ -63,7 +73,12 @@ impl Failure {
             Self::UnknownProgram(_)
             | Self::UnknownProcedure(_)
             | Self::MalformedArguments
+            | Self::NotAuthenticated
             | Self::ReplyTooLarge => (39, FROM_RPC),
+            Self::AuthFailed => (45, FROM_RPC),
+            Self::InvalidArgument(_) => (8, FROM_QEMU),
+            Self::NoDestination(_) => (38, FROM_RPC),
+            Self::Aborted(_) => (78, FROM_QEMU),
             Self::NotOpen | Self::AlreadyOpen | Self::UnknownEvent(_) | Self::UnknownCallback(_) => {
                 (1, FROM_RPC)
             }
@@ -102,6 +117,11 @@ impl Failure {
             Self::JobLocked => "Timed out during operation: cannot acquire state change lock (held by \
                                 monitor=remoteDispatchDomainMigratePerform3Params)"
                 .to_owned(),
+            Self::NotAuthenticated => "authentication required".to_owned(),
+            Self::AuthFailed => "authentication failed: authentication failed".to_owned(),
+            Self::InvalidArgument(why) => format!("invalid argument: {why}"),
+            Self::NoDestination(uri) => format!("unable to connect to server at '{uri}': No route to host"),
+            Self::Aborted(why) => format!("operation aborted: {why}"),
             Self::AlreadyExists(name) => format!("operation failed: domain '{name}' already exists"),
             Self::BadXml(why) => format!("XML error: {why}"),
             Self::UnknownEvent(kind) => format!("internal error: unsupported event ID {kind}"),

@@ -3,9 +3,9 @@
 use libvirt_rpc::NodeInfo;
 use libvirt_rpc::wire::{List, Procedure, Xdr, decode, encode};
 
-use super::documents;
 use super::failure::Failure;
 use super::session::Client;
+use super::{documents, node};
 use crate::model::Host;
 
 /// The driver that a simulated host runs.
@@ -71,6 +71,11 @@ pub(super) fn is_known(procedure: Procedure) -> bool {
             | Procedure::ConnectGetUri
             | Procedure::ConnectIsSecure
             | Procedure::NodeGetInfo
+            | Procedure::NodeGetFreeMemory
+            | Procedure::NodeGetCellsFreeMemory
+            | Procedure::NodeGetFreePages
+            | Procedure::NodeGetCpuStats
+            | Procedure::NodeGetMemoryStats
             | Procedure::ConnectGetCapabilities
             | Procedure::ConnectGetDomainCapabilities
             | Procedure::ConnectGetSysinfo
@@ -96,6 +101,11 @@ pub(super) fn carry_out(
         Procedure::ConnectGetUri => Ok(encode(&URI.to_owned())),
         Procedure::ConnectIsSecure => Ok(encode(&0_i32)),
         Procedure::NodeGetInfo => Ok(encode(&node_info(host))),
+        Procedure::NodeGetFreeMemory => Ok(encode(&node::free_memory(host))),
+        Procedure::NodeGetCellsFreeMemory => node::cells_free_memory(host, arguments),
+        Procedure::NodeGetFreePages => node::free_pages(host, arguments),
+        Procedure::NodeGetCpuStats => node::cpu_stats(host, arguments),
+        Procedure::NodeGetMemoryStats => node::memory_stats(host, arguments),
         Procedure::ConnectGetCapabilities => Ok(encode(&documents::capabilities(host))),
         Procedure::ConnectGetDomainCapabilities => Ok(encode(&documents::domain_capabilities(host))),
         Procedure::ConnectGetSysinfo => Ok(encode(&documents::sysinfo(host))),

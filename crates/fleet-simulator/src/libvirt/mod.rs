@@ -1,4 +1,4 @@
-//! A host as libvirtd: the RPC protocol over TCP or a unix socket, computed from the model.
+//! A host as libvirtd: the RPC protocol over TCP, TLS or a unix socket, computed from the model.
 //!
 //! ```text
 //!  client ─frame─► session ─call─► host_calls, domain_calls ─► model
@@ -9,6 +9,8 @@
 //! It answers as libvirtd with the QEMU driver does, errors and their codes included, because a client is judged by how it
 //! copes with those. The wire's shapes come from `libvirt-rpc`, so each is written once.
 
+mod daemon;
+mod devices;
 mod documents;
 mod domain_calls;
 mod events;
@@ -16,13 +18,18 @@ mod failure;
 mod host_calls;
 mod jobs;
 mod listener;
+mod migration_calls;
+mod node;
+mod sasl;
 mod session;
 mod stats;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use listener::Listener;
+use daemon::Daemon;
+pub use listener::{Listener, Tls};
+pub use sasl::Accounts;
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
@@ -34,12 +41,13 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// Serves `host` on `listener` for as long as the returned future is polled; dropping it drops all connections.
 pub async fn serve(host: Arc<Host>, listener: impl Into<Listener>) {
     let listener = listener.into();
+    let daemon = Arc::new(listener.daemon(Arc::clone(&host)));
     let mut sessions = JoinSet::new();
     loop {
         tokio::select! {
             accepted = listener.accept() => match accepted {
                 Ok(stream) if !is_refusing(&host) => {
-                    sessions.spawn(session::run(Arc::clone(&host), stream));
+                    sessions.spawn(session::run(Arc::clone(&daemon), stream));
                 }
                 // Closed at once, as scripted.
                 Ok(stream) => drop(stream),
@@ -56,7 +64,7 @@ pub async fn serve(host: Arc<Host>, listener: impl Into<Listener>) {
 /// Serves one connection to `host`, for as long as the returned future is polled.
 pub async fn serve_connection(host: Arc<Host>, stream: TcpStream) {
     if !is_refusing(&host) {
-        session::run(host, Box::new(stream)).await;
+        session::run(Arc::new(Daemon::open_to_all(host)), Box::new(stream)).await;
     }
 }
 

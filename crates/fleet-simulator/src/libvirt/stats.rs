@@ -4,10 +4,11 @@ use libvirt_rpc::wire::{List, encode};
 use libvirt_rpc::{DomainRef, StatsGroups, TypedValue};
 use uuid::Uuid;
 
+use super::devices;
 use super::domain_calls::{cpu_time_ns, domain_ref};
 use super::failure::Failure;
 use super::host_calls::read;
-use crate::model::{Domain, Fault, Host, HostState, Interface};
+use crate::model::{Domain, Fault, Host, HostState};
 
 const DOMAINS_MAX: usize = 16_384;
 const PARAMS_MAX: usize = 262_144;
@@ -68,7 +69,10 @@ fn params(state: &HostState, domain: &Domain, groups: u32) -> Params {
         vcpus(&mut params, domain);
     }
     if wants(StatsGroups::INTERFACE) && active {
-        interfaces(&mut params, state, domain.uuid);
+        devices::add_interfaces(&mut params, state, domain);
+    }
+    if wants(StatsGroups::BLOCK) && active {
+        devices::add_blocks(&mut params, domain);
     }
     params
 }
@@ -82,34 +86,6 @@ fn vcpus(params: &mut Params, domain: &Domain) {
         for number in 0..count {
             add(params, &format!("vcpu.{number}.state"), TypedValue::Int(1));
             add(params, &format!("vcpu.{number}.time"), TypedValue::Ulong(time));
-        }
-    }
-}
-
-fn interfaces(params: &mut Params, state: &HostState, uuid: Uuid) {
-    let uuid = uuid.to_string();
-    let ports = state.switch.bridges.iter().flat_map(|bridge| &bridge.ports);
-    let taps: Vec<&Interface> = ports
-        .flat_map(|port| &port.interfaces)
-        .filter(|interface| interface.external_ids.get("vm-uuid") == Some(&uuid))
-        .collect();
-    add(params, "net.count", TypedValue::Uint(u32::try_from(taps.len()).unwrap_or(u32::MAX)));
-    for (number, tap) in taps.into_iter().enumerate() {
-        add(params, &format!("net.{number}.name"), TypedValue::Text(tap.name.clone()));
-        // What the switch receives the guest has sent.
-        for (field, counter) in [
-            ("rx.bytes", "tx_bytes"),
-            ("rx.pkts", "tx_packets"),
-            ("rx.errs", "tx_errors"),
-            ("rx.drop", "tx_dropped"),
-            ("tx.bytes", "rx_bytes"),
-            ("tx.pkts", "rx_packets"),
-            ("tx.errs", "rx_errors"),
-            ("tx.drop", "rx_dropped"),
-        ] {
-            if let Some(value) = tap.statistics.get(counter).and_then(|value| u64::try_from(*value).ok()) {
-                add(params, &format!("net.{number}.{field}"), TypedValue::Ulong(value));
-            }
         }
     }
 }

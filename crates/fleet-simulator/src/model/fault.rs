@@ -17,6 +17,12 @@ pub enum Fault {
     /// libvirtd: a job holds the lock of every active domain. What needs the lock is refused as libvirtd does after 30 s,
     /// though at once; bulk statistics that do not wait have the state alone. Other servers behave.
     JobLock,
+    /// libvirtd: life-cycle and job events are not sent. Other servers behave.
+    LostEvents,
+    /// libvirtd with TLS: it shows a certificate for another name. Other servers behave.
+    WrongCertificate,
+    /// libvirtd with TLS: it rejects the client's certificate. Other servers behave.
+    CertificateRejected,
     /// HTTP servers answer 503; other servers treat it like [`Fault::Refuse`].
     Unavailable,
 }
@@ -36,7 +42,9 @@ pub struct Faults {
 
 /// Not the name of a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a fault is one of none, refuse, stall, half-frame, job-lock, unavailable")]
+#[error(
+    "a fault is one of none, refuse, stall, half-frame, job-lock, lost-events, wrong-certificate, certificate-rejected, unavailable"
+)]
 pub struct NotAFault;
 
 impl FromStr for Fault {
@@ -49,6 +57,9 @@ impl FromStr for Fault {
             "stall" => Self::Stall,
             "half-frame" => Self::HalfFrame,
             "job-lock" => Self::JobLock,
+            "lost-events" => Self::LostEvents,
+            "wrong-certificate" => Self::WrongCertificate,
+            "certificate-rejected" => Self::CertificateRejected,
             "unavailable" => Self::Unavailable,
             _ => return Err(NotAFault),
         })

@@ -99,7 +99,11 @@ impl OpenStack {
                 self.fleet.cloud.change(|cloud| Service::behave(service, cloud));
                 Ok(half(self.answer(service, &parts, &body)))
             }
-            Fault::None | Fault::JobLock => Ok(self.answer(service, &parts, &body).map(Body::from)),
+            Fault::None
+            | Fault::JobLock
+            | Fault::LostEvents
+            | Fault::WrongCertificate
+            | Fault::CertificateRejected => Ok(self.answer(service, &parts, &body).map(Body::from)),
         }
     }
 

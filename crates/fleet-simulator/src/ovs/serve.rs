@@ -141,7 +141,11 @@ impl Wire {
             now
         });
         match fault {
-            Fault::None | Fault::JobLock => {
+            Fault::None
+            | Fault::JobLock
+            | Fault::LostEvents
+            | Fault::WrongCertificate
+            | Fault::CertificateRejected => {
                 self.stream.write_all(frame).await?;
                 self.stream.flush().await
             }

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use fleet_simulator::model::Fault;
-use libvirt_rpc::{CallError, CloseReason, Connection, Event, EventKind, OpenError};
+use libvirt_rpc::{CallError, CloseReason, Connection, Event, EventKind, OpenError, StatsFlags, StatsGroups};
 
 use crate::target::{SOON, Target, simulator_tcp, simulator_unix};
 
@@ -21,7 +21,7 @@ async fn a_daemon_that_accepts_and_never_answers_times_out_at_open() {
     set_fault(&target, Fault::Stall);
     let mut options = target.options();
     options.connect_timeout = Duration::from_millis(200);
-    let error = Connection::open(&target.endpoint, options).await.unwrap_err();
+    let error = Connection::open(&*target.connector(), options).await.unwrap_err();
     assert!(matches!(&error, OpenError::Timeout { step: "its authentication", .. }), "{error:?}");
 }
 
@@ -61,7 +61,7 @@ async fn calls_in_flight_fail_at_once_when_the_daemon_goes() {
     assert!(dropped.elapsed() < Duration::from_secs(1));
     assert_eq!(events.next().await, None);
     // Whoever comes now is closed at once, and told so.
-    let error = Connection::open(&target.endpoint, target.options()).await.unwrap_err();
+    let error = Connection::open(&*target.connector(), target.options()).await.unwrap_err();
     assert!(matches!(error, OpenError::Handshake { .. } | OpenError::Connect { .. }), "{error:?}");
     set_fault(&target, Fault::None);
     target.open().await;
@@ -105,4 +105,24 @@ async fn a_slow_follower_delays_no_reply_and_learns_what_it_missed() {
         }
     }
     assert_eq!((taken, lost), (4, 56), "{:?}", connection.counters());
+}
+
+/// A migrating domain holds its lock all the time: what waits for it is refused after 30 s, what does not wait says what is known.
+#[tokio::test]
+async fn a_busy_domain_delays_nothing_that_does_not_wait() {
+    let target = target().await;
+    let (connection, _events) = target.open().await;
+    set_fault(&target, Fault::JobLock);
+    let groups = StatsGroups::STATE | StatsGroups::CPU_TOTAL | StatsGroups::BALLOON;
+    let waiting = connection.all_domain_stats(&[], groups, StatsFlags::NONE).await.unwrap_err();
+    assert!(waiting.remote().unwrap().is_busy(), "{waiting:?}");
+    let stats = connection.all_domain_stats(&[], groups, StatsFlags::NOWAIT).await.unwrap();
+    assert!(!stats.is_empty());
+    for stats in stats {
+        assert!(stats.state().is_some());
+        let domain = &stats.domain;
+        assert_eq!((stats.memory_kib(), stats.cpu_time_ns()), (None, None), "{domain}");
+        assert!(connection.domain_state(domain).await.unwrap().is_active());
+        assert!(connection.domain_info(domain).await.unwrap_err().remote().unwrap().is_busy());
+    }
 }

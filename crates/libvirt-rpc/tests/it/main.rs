@@ -11,11 +11,15 @@
     reason = "helpers of tests fail by panicking"
 )]
 
+mod certificates;
 mod documents;
+mod fallback;
 mod faults;
+mod follow;
 mod migration;
 mod recorded;
 mod sasl;
 mod scripted;
 mod suite;
 mod target;
+mod tls;

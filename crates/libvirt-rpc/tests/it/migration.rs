@@ -3,16 +3,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use fleet_simulator::model::{Fleet, FleetOptions, Host, migrate};
+use fleet_simulator::libvirt::Listener;
+use fleet_simulator::model::{Fleet, FleetOptions, Host};
 use libvirt_rpc::{
-    Connection, DomainRef, DomainState, Endpoint, ErrorCode, Event, EventKind, Events, JobKind, JobOperation,
-    JobStats, LifecycleEvent, OpenOptions, ResumedDetail, RunningReason, StartedDetail, StatsFlags,
-    StatsGroups, StoppedDetail, SuspendedDetail,
+    CallError, Connection, DomainRef, DomainState, Endpoint, ErrorCode, Event, EventKind, Events, JobKind,
+    JobOperation, JobStats, LifecycleEvent, MigrateFlags, MigrateParams, OpenOptions, ResumedDetail,
+    RunningReason, StartedDetail, StatsFlags, StatsGroups, StoppedDetail, SuspendedDetail,
 };
-use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-use crate::target::{SOON, rig_hosts, unique, wait_for};
+use crate::target::{SOON, loopback, rig_hosts, unique, wait_for};
 
 /// One end of a migration.
 struct End {
@@ -20,27 +20,25 @@ struct End {
     events: Events,
 }
 
-/// Two hosts, a domain on the first, and how it is moved.
+/// Two hosts and a domain on the first.
 struct Pair {
     from: End,
     to: End,
     domain: DomainRef,
-    /// Starts the migration; gives whether it succeeded.
-    migrate: Box<dyn FnOnce() -> JoinHandle<bool>>,
+    /// The second host, as the first's daemon knows it.
+    destination: String,
 }
 
 impl Pair {
     async fn simulated() -> Self {
         let fleet = Fleet::new(&FleetOptions { hosts: 2, instances: 0, ..FleetOptions::default() });
         let (from, to) = (Arc::clone(&fleet.hosts[0]), Arc::clone(&fleet.hosts[1]));
-        let ends = [End::open(&serve(&from).await).await, End::open(&serve(&to).await).await];
-        Self::with(ends, |domain| {
-            let uuid = domain.uuid;
-            Box::new(move || {
-                tokio::spawn(async move { migrate(&from, &to, uuid, Duration::from_secs(2)).await })
-            })
-        })
-        .await
+        let destination = format!("qemu+tcp://{}/system", to.name);
+        let ends = [
+            End::open(&serve(&from, Some((&destination, &to))).await).await,
+            End::open(&serve(&to, None).await).await,
+        ];
+        Self::with(ends, destination).await
     }
 
     async fn real() -> Option<Self> {
@@ -49,18 +47,10 @@ impl Pair {
         let endpoint =
             |host: &String| Endpoint::Tcp { host: host.clone(), port: libvirt_rpc::DEFAULT_TCP_PORT };
         let ends = [End::open(&endpoint(&from)).await, End::open(&endpoint(&to)).await];
-        let pair = Self::with(ends, |domain| {
-            let name = domain.name.clone();
-            let run = async move { virsh_migrate(&from, &to, &name).wait().await.unwrap().success() };
-            Box::new(move || tokio::spawn(run))
-        });
-        Some(pair.await)
+        Some(Self::with(ends, format!("qemu+tcp://{to}/system")).await)
     }
 
-    async fn with(
-        [mut from, to]: [End; 2],
-        mover: impl FnOnce(&DomainRef) -> Box<dyn FnOnce() -> JoinHandle<bool>>,
-    ) -> Self {
+    async fn with([mut from, to]: [End; 2], destination: String) -> Self {
         let name = unique("moving");
         let xml = format!(
             "<domain type='qemu'><name>{name}</name><memory unit='MiB'>512</memory><vcpu>1</vcpu>\
@@ -68,8 +58,16 @@ impl Pair {
         );
         let domain = from.connection.create_transient(&xml).await.unwrap();
         from.expect(&domain, LifecycleEvent::Started(StartedDetail::Booted)).await;
-        let migrate = mover(&domain);
-        Self { from, to, domain, migrate }
+        Self { from, to, domain, destination }
+    }
+
+    /// Starts the migration, slow enough to be watched.
+    fn migrate(&self, flags: MigrateFlags) -> JoinHandle<Result<(), CallError>> {
+        let patient = self.from.connection.with_call_timeout(Duration::from_secs(60));
+        let (domain, destination) = (self.domain.clone(), self.destination.clone());
+        let params = MigrateParams::default().bandwidth(1);
+        let flags = MigrateFlags::LIVE | flags;
+        tokio::spawn(async move { patient.migrate_peer_to_peer(&domain, &destination, &params, flags).await })
     }
 }
 
@@ -111,36 +109,20 @@ impl End {
     }
 }
 
-async fn serve(host: &Arc<Host>) -> Endpoint {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let port = listener.local_addr().unwrap().port();
+/// A simulated daemon, with a host that it can send domains to.
+async fn serve(host: &Arc<Host>, destination: Option<(&str, &Arc<Host>)>) -> Endpoint {
+    let (listener, port) = loopback().await;
+    let mut listener = Listener::from(listener);
+    if let Some((uri, to)) = destination {
+        listener = listener.with_destination(uri, Arc::clone(to));
+    }
     tokio::spawn(fleet_simulator::libvirt::serve(Arc::clone(host), listener));
     Endpoint::Tcp { host: "127.0.0.1".to_owned(), port }
 }
 
-/// A migration by peer-to-peer, slow enough to be watched.
-pub(crate) fn virsh_migrate(from: &str, to: &str, name: &str) -> tokio::process::Child {
-    tokio::process::Command::new("virsh")
-        .args([
-            "-q",
-            "-c",
-            &format!("qemu+tcp://{from}/system"),
-            "migrate",
-            "--live",
-            "--p2p",
-            "--bandwidth",
-            "1",
-            name,
-        ])
-        .arg(format!("qemu+tcp://{to}/system"))
-        .kill_on_drop(true)
-        .spawn()
-        .unwrap()
-}
-
-async fn a_migration_is_followed_from_both_ends(pair: Pair) {
-    let Pair { mut from, mut to, domain, migrate } = pair;
-    let moving = migrate();
+async fn a_migration_is_followed_from_both_ends(pair: Pair, flags: MigrateFlags) {
+    let moving = pair.migrate(flags);
+    let Pair { mut from, mut to, domain, .. } = pair;
     from.expect_pass(&domain, 1).await;
     to.expect(&domain, LifecycleEvent::Started(StartedDetail::Migrated)).await;
 
@@ -150,6 +132,12 @@ async fn a_migration_is_followed_from_both_ends(pair: Pair) {
     assert!(running.time_elapsed_ms().is_some() && running.memory_iteration() >= Some(1), "{running:?}");
     let by_the_older_call = from.connection.job_info(&domain).await.unwrap();
     assert_eq!(by_the_older_call.memory_total(), running.memory_total());
+    // Slow from the start; let it end.
+    from.connection.set_max_downtime(&domain, Duration::from_millis(900)).await.unwrap();
+    assert_eq!(from.connection.max_downtime(&domain).await.unwrap(), Duration::from_millis(900));
+    from.connection.set_max_speed(&domain, 8).await.unwrap();
+    let post_copy = from.connection.start_post_copy(&domain).await.unwrap_err();
+    assert!(post_copy.is_operation_invalid(), "not asked for at the start: {post_copy:?}");
     // Neither end waits for the job to be over.
     for end in [&from, &to] {
         let asked = std::time::Instant::now();
@@ -170,7 +158,7 @@ async fn a_migration_is_followed_from_both_ends(pair: Pair) {
     let ended = from.expect_job(&domain).await;
     assert_eq!((ended.kind, ended.operation), (JobKind::Completed, Some(JobOperation::MigrationOut)));
     assert!(ended.downtime_ms().is_some() && ended.memory_remaining() == Some(0), "{ended:?}");
-    assert!(tokio::time::timeout(SOON, moving).await.unwrap().unwrap());
+    tokio::time::timeout(SOON, moving).await.unwrap().unwrap().unwrap();
 
     assert!(from.connection.domain_state(&domain).await.unwrap_err().is_no_domain());
     let state = to.connection.domain_state(&domain).await.unwrap();
@@ -182,14 +170,13 @@ async fn a_migration_is_followed_from_both_ends(pair: Pair) {
 
 /// Nothing but the end of the arriving domain tells that a migration was cancelled: the source stays silent.
 async fn a_cancelled_migration_leaves_the_domain_where_it_was(pair: Pair) {
-    let Pair { mut from, mut to, domain, migrate } = pair;
-    let no_job = from.connection.abort_job(&domain).await.unwrap_err();
-    assert!(no_job.is_operation_invalid(), "{no_job:?}");
-    let moving = migrate();
+    let moving = pair.migrate(MigrateFlags::NONE);
+    let Pair { mut from, mut to, domain, .. } = pair;
     from.expect_pass(&domain, 1).await;
     from.connection.abort_job(&domain).await.unwrap();
     to.expect(&domain, LifecycleEvent::Stopped(StoppedDetail::Failed)).await;
-    assert!(!tokio::time::timeout(SOON, moving).await.unwrap().unwrap());
+    let ended = tokio::time::timeout(SOON, moving).await.unwrap().unwrap().unwrap_err();
+    assert_eq!(ended.remote().unwrap().code, ErrorCode::OperationAborted, "{ended:?}");
     assert!(from.connection.domain_state(&domain).await.unwrap().is_running());
     assert_eq!(from.connection.job_stats(&domain).await.unwrap().kind, JobKind::None);
     assert!(to.connection.domain_state(&domain).await.unwrap_err().is_no_domain());
@@ -202,13 +189,21 @@ async fn a_cancelled_migration_leaves_the_domain_where_it_was(pair: Pair) {
 
 #[tokio::test]
 async fn a_simulated_migration_is_followed_from_both_ends() {
-    a_migration_is_followed_from_both_ends(Pair::simulated().await).await;
+    a_migration_is_followed_from_both_ends(Pair::simulated().await, MigrateFlags::NONE).await;
 }
 
 #[tokio::test]
 async fn a_real_migration_is_followed_from_both_ends() {
     if let Some(pair) = Pair::real().await {
-        a_migration_is_followed_from_both_ends(pair).await;
+        a_migration_is_followed_from_both_ends(pair, MigrateFlags::NONE).await;
+    }
+}
+
+/// Memory travels within the connection of the two daemons, so no port of QEMU's must be reachable.
+#[tokio::test]
+async fn a_real_tunnelled_migration_is_followed_from_both_ends() {
+    if let Some(pair) = Pair::real().await {
+        a_migration_is_followed_from_both_ends(pair, MigrateFlags::TUNNELLED).await;
     }
 }
 

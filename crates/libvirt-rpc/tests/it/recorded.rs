@@ -15,8 +15,10 @@ use libvirt_rpc::wire::{
 };
 use libvirt_rpc::xml::{Capabilities, DomainCapabilities, DomainXml};
 use libvirt_rpc::{
-    DomainInfo, DomainRef, DomainState, ErrorCode, Event, JobKind, JobOperation, JobStats, LifecycleEvent,
-    NodeInfo, RemoteError, RunningReason, StoppedDetail, SuspendedDetail, TypedValue, Version,
+    BlockInfo, BlockStats, Connection, DiskError, DomainInfo, DomainRef, DomainState, DomainStats, Endpoint,
+    ErrorCode, Event, InterfaceStats, JobKind, JobOperation, JobStats, LifecycleEvent, MigrateFlags,
+    MigrateParams, NodeInfo, OpenOptions, RemoteError, RunningReason, StoppedDetail, SuspendedDetail,
+    TypedParams, TypedValue, Version,
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -119,6 +121,57 @@ fn the_life_cycle_of_a_migration_is_read() {
 }
 
 #[test]
+fn answers_about_memory_and_work_are_read() {
+    assert!(reply::<u64>("free_memory") > 0);
+    let List(cells): List<u64, 1024> = reply("cells_free_memory");
+    assert_eq!(cells.len(), 1);
+    let List(pages): List<u64, 1024> = reply("free_pages");
+    assert!(pages.len() == 1 && pages[0] > 0);
+    for (name, kind) in [("cpu_stats", "user"), ("memory_stats", "total")] {
+        // The count is told only to who asks for none.
+        let (List(stats), count): (List<(String, u64), 16>, i32) = reply(name);
+        assert_eq!((stats.len(), count), (4, 0));
+        assert!(stats.iter().any(|(field, value)| field == kind && *value > 0), "{stats:?}");
+    }
+}
+
+#[test]
+fn answers_about_devices_are_read() {
+    let info: BlockInfo = reply("get_block_info");
+    assert_eq!((info.capacity, info.physical), (1 << 20, 1 << 20));
+    let disk: BlockStats = reply("block_stats");
+    assert!(disk.read_requests.is_some() && disk.write_bytes.is_some(), "{disk:?}");
+    assert_eq!(disk.errors, None, "QEMU does not count them");
+    let interface: InterfaceStats = reply("interface_stats");
+    assert!(interface.received_bytes.is_some() && interface.sent_dropped.is_some(), "{interface:?}");
+    let (List(errors), count): (List<DiskError, 256>, i32) = reply("get_disk_errors");
+    assert_eq!((errors.len(), count), (0, 0));
+    let records: List<(DomainRef, List<(String, TypedValue), 4096>), 16_384> = reply("device_stats");
+    let (domain, List(params)) = records.0.into_iter().next().unwrap();
+    let stats = DomainStats::new(domain, TypedParams(params));
+    let (blocks, interfaces) = (stats.blocks(), stats.interfaces());
+    assert_eq!((blocks[0].0, interfaces[0].0), ("vda", "recorded0"));
+    assert!(blocks[0].1.read_bytes.is_some() && interfaces[0].1.sent_bytes.is_some());
+    assert_eq!(refusal("error_no_disk").code, ErrorCode::InvalidArgument);
+}
+
+#[test]
+fn answers_about_the_limits_of_a_migration_are_read() {
+    assert_eq!(reply::<u64>("get_max_downtime"), 300);
+    assert_eq!(reply::<u64>("get_max_speed"), 1, "in MiB per second, as it was started");
+    reply::<()>("set_max_speed");
+    assert!(refusal("error_no_post_copy").is_operation_invalid());
+}
+
+#[test]
+fn a_daemon_with_sasl_wants_to_know_who_asks() {
+    assert_eq!(reply::<List<i32, 20>>("auth_list_sasl"), List(vec![1]));
+    let refused = refusal("error_not_authenticated");
+    assert_eq!(refused.code, ErrorCode::Rpc);
+    assert!(!refused.is_unsupported(), "{refused:?}");
+}
+
+#[test]
 fn keepalive_of_a_real_daemon_is_a_ping() {
     let (header, payload) = frame("ping");
     assert_eq!(header, Header::keepalive(libvirt_rpc::wire::KeepaliveProcedure::Ping));
@@ -154,7 +207,7 @@ fn documents_of_a_real_daemon_are_read() {
 #[tokio::test]
 async fn the_simulator_refuses_with_the_codes_of_a_real_daemon() {
     let target = simulator_tcp().await.pop().unwrap();
-    let libvirt_rpc::Endpoint::Tcp { host, port } = &target.endpoint else { panic!("TCP") };
+    let Endpoint::Tcp { host, port } = &target.endpoint else { panic!("TCP") };
     let mut simulated = Wire::connect(host, *port).await;
     let mut refusals = Vec::new();
     simulated.refuse_everything(&mut refusals).await;
@@ -251,6 +304,8 @@ async fn record_from_the_rig() {
     frames.push(("error_unsupported", test_driver.call(Procedure::DomainGetJobStats, &(test, 0_u32)).await));
     record_host(from, &mut frames).await;
     record_domain(from, to, &mut frames).await;
+    record_devices(from, &mut frames).await;
+    record_authentication(&mut frames).await;
 
     let mut text = "# Frames of libvirtd 9.0.0 with QEMU 7.2 (Debian 12), recorded from the rig by `record_from_the_rig`.\n".to_owned();
     for (name, frame) in frames {
@@ -278,6 +333,12 @@ async fn record_host(host: &str, frames: &mut Named) {
     frames.push(("lib_version", wire.call(Procedure::ConnectGetLibVersion, &()).await));
     frames.push(("version", wire.call(Procedure::ConnectGetVersion, &()).await));
     frames.push(("node_info", wire.call(Procedure::NodeGetInfo, &()).await));
+    frames.push(("free_memory", wire.call(Procedure::NodeGetFreeMemory, &()).await));
+    frames.push(("cells_free_memory", wire.call(Procedure::NodeGetCellsFreeMemory, &(0, 16)).await));
+    let pages = (List::<u32, 1024>(vec![4]), 0_i32, 1_u32, 0_u32);
+    frames.push(("free_pages", wire.call(Procedure::NodeGetFreePages, &pages).await));
+    frames.push(("cpu_stats", wire.call(Procedure::NodeGetCpuStats, &(-1, 4, 0_u32)).await));
+    frames.push(("memory_stats", wire.call(Procedure::NodeGetMemoryStats, &(4, -1, 0_u32)).await));
     write_document("capabilities-9.0.0.xml", &wire.call(Procedure::ConnectGetCapabilities, &()).await);
     let any = (None::<String>, None::<String>, None::<String>, None::<String>, 0_u32);
     write_document(
@@ -314,7 +375,14 @@ async fn record_domain(from: &str, to: &str, frames: &mut Named) {
     );
     frames.push(("job_stats_none", wire.call(Procedure::DomainGetJobStats, &(domain.clone(), 0_u32)).await));
 
-    let mut migration = crate::migration::virsh_migrate(from, to, &name);
+    let endpoint = Endpoint::Tcp { host: from.to_owned(), port: 16_509 };
+    let (connection, _events) = Connection::open(&endpoint, OpenOptions::default()).await.unwrap();
+    let patient = connection.with_call_timeout(Duration::from_secs(60));
+    let (moved, destination) = (domain.clone(), format!("qemu+tcp://{to}/system"));
+    let migration = tokio::spawn(async move {
+        let params = MigrateParams::default().bandwidth(1);
+        patient.migrate_peer_to_peer(&moved, &destination, &params, MigrateFlags::LIVE).await
+    });
     loop {
         let stats = wire.call(Procedure::DomainGetJobStats, &(domain.clone(), 0_u32)).await;
         let running = decode::<JobStats>(&stats[LENGTH_BYTES + HEADER_BYTES..]).unwrap();
@@ -324,7 +392,16 @@ async fn record_domain(from: &str, to: &str, frames: &mut Named) {
         }
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
-    assert!(migration.wait().await.unwrap().success());
+    let reference = || (domain.clone(), 0_u32);
+    frames.push(("get_job_info", wire.call(Procedure::DomainGetJobInfo, &domain).await));
+    frames.push(("get_max_downtime", wire.call(Procedure::DomainMigrateGetMaxDowntime, &reference()).await));
+    frames.push(("get_max_speed", wire.call(Procedure::DomainMigrateGetMaxSpeed, &reference()).await));
+    frames.push(("error_no_post_copy", wire.call(Procedure::DomainMigrateStartPostCopy, &reference()).await));
+    frames.push((
+        "set_max_speed",
+        wire.call(Procedure::DomainMigrateSetMaxSpeed, &(domain.clone(), 8_u64, 0_u32)).await,
+    ));
+    migration.await.unwrap().unwrap();
     wire.call(Procedure::ConnectGetLibVersion, &()).await;
     tokio::time::sleep(Duration::from_millis(500)).await;
     wire.call(Procedure::ConnectGetLibVersion, &()).await;
@@ -345,4 +422,49 @@ async fn record_domain(from: &str, to: &str, frames: &mut Named) {
     let mut target = Wire::connect(to, 16_509).await;
     target.open(0).await;
     target.call(Procedure::DomainDestroy, &domain).await;
+}
+
+/// A domain with a disk of no size that grows and an interface of its own.
+async fn record_devices(host: &str, frames: &mut Named) {
+    let mut wire = Wire::connect(host, 16_509).await;
+    wire.open(0).await;
+    let folder = std::env::var("C5C3_RIG_NODE_DIR").unwrap();
+    let (name, _) = &rig_hosts()[0];
+    std::fs::write(format!("{folder}/{name}/lib-libvirt/recorded.img"), vec![0; 1 << 20]).unwrap();
+    let xml = format!(
+        "<domain type='qemu'><name>{}</name><memory unit='MiB'>64</memory><vcpu>1</vcpu>\
+         <os><type arch='x86_64'>hvm</type></os><devices>\
+         <disk type='file' device='disk'><driver name='qemu' type='raw'/>\
+         <source file='/var/lib/libvirt/recorded.img'/><target dev='vda' bus='virtio'/></disk>\
+         <interface type='ethernet'><target dev='recorded0'/><model type='virtio'/></interface>\
+         </devices></domain>",
+        unique("devices")
+    );
+    let created = wire.call(Procedure::DomainCreateXml, &(xml, 0_u32)).await;
+    let domain: DomainRef = decode(&created[LENGTH_BYTES + HEADER_BYTES..]).unwrap();
+    let named = |name: &str| (domain.clone(), name.to_owned());
+    frames.push((
+        "get_block_info",
+        wire.call(Procedure::DomainGetBlockInfo, &(domain.clone(), "vda".to_owned(), 0_u32)).await,
+    ));
+    frames.push(("block_stats", wire.call(Procedure::DomainBlockStats, &named("vda")).await));
+    frames.push(("interface_stats", wire.call(Procedure::DomainInterfaceStats, &named("recorded0")).await));
+    frames.push(("error_no_disk", wire.call(Procedure::DomainBlockStats, &named("nothing")).await));
+    frames.push((
+        "get_disk_errors",
+        wire.call(Procedure::DomainGetDiskErrors, &(domain.clone(), 16_u32, 0_u32)).await,
+    ));
+    let one = (List::<_, 16_384>(vec![domain.clone()]), 16_u32 | 32, 0x2000_0000_u32);
+    frames.push(("device_stats", wire.call(Procedure::ConnectGetAllDomainStats, &one).await));
+    wire.call(Procedure::DomainDestroy, &domain).await;
+    std::fs::remove_file(format!("{folder}/{name}/lib-libvirt/recorded.img")).unwrap();
+}
+
+/// What a daemon with SASL says before and after a wrong password.
+async fn record_authentication(frames: &mut Named) {
+    let address = std::env::var("C5C3_RIG_SASL").unwrap();
+    let mut wire = Wire::connect(&address, 16_509).await;
+    frames.push(("auth_list_sasl", wire.call(Procedure::AuthList, &()).await));
+    frames
+        .push(("error_not_authenticated", wire.call(Procedure::ConnectOpen, &(None::<String>, 0_u32)).await));
 }

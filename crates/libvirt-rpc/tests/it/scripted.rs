@@ -60,6 +60,15 @@ impl Peer {
         }
     }
 
+    /// The next call, or `None` when the client is gone.
+    pub(crate) async fn call_or_end(&mut self) -> Option<Header> {
+        let mut word = [0; LENGTH_BYTES];
+        self.0.read_exact(&mut word).await.ok()?;
+        let mut rest = vec![0; u32::from_be_bytes(word) as usize - LENGTH_BYTES];
+        self.0.read_exact(&mut rest).await.ok()?;
+        Some(libvirt_rpc::wire::decode(&rest[..HEADER_BYTES]).unwrap())
+    }
+
     pub(crate) async fn send(&mut self, header: &Header, payload: &[u8]) {
         self.0.write_all(&encode_frame(header, payload).unwrap()).await.unwrap();
     }
@@ -101,7 +110,7 @@ async fn opened_with(options: OpenOptions) -> (Connection, Events, Peer) {
     (connection, events, peer)
 }
 
-async fn opened() -> (Connection, Events, Peer) {
+pub(crate) async fn opened() -> (Connection, Events, Peer) {
     opened_with(OpenOptions::new("qemu:///system")).await
 }
 

@@ -1,4 +1,4 @@
-//! The suite that every daemon passes: simulated by TCP and unix socket, real QEMU driver by both, real test driver.
+//! The suite that every daemon passes: simulated and real, QEMU and test driver, by TCP, unix socket, TLS and SASL.
 
 use std::time::Duration;
 
@@ -16,8 +16,12 @@ macro_rules! suite {
     ($($test:ident),* $(,)?) => {
         suite!(@target simulator_tcp: $($test),*);
         suite!(@target simulator_unix: $($test),*);
+        suite!(@target simulator_tls: $($test),*);
+        suite!(@target simulator_sasl: $($test),*);
         suite!(@target rig_tcp: $($test),*);
         suite!(@target rig_unix: $($test),*);
+        suite!(@target rig_tls: $($test),*);
+        suite!(@target rig_sasl: $($test),*);
         suite!(@target rig_test_driver: $($test),*);
     };
     (@target $target:ident: $($test:ident),*) => {
@@ -38,6 +42,10 @@ suite! {
     its_capabilities_are_read,
     its_domain_capabilities_are_read,
     its_system_information_is_read_or_refused_as_unsupported,
+    free_memory_and_the_work_of_the_host_are_read,
+    disks_and_interfaces_are_counted_or_refused,
+    limits_of_a_migration_are_read_and_set,
+    a_migration_that_does_not_run_cannot_be_steered,
     all_domains_are_listed_with_state_and_info,
     filters_narrow_the_list,
     a_domain_that_is_not_there_is_told_as_such,
@@ -52,7 +60,6 @@ suite! {
     a_read_only_connection_may_look_but_not_change,
     closing_ends_all_clones,
     dropping_the_last_handle_ends_the_events,
-    the_daemon_pings_an_idle_connection,
     an_idle_connection_is_kept_alive_by_own_pings,
 }
 
@@ -119,6 +126,97 @@ async fn its_system_information_is_read_or_refused_as_unsupported(target: &Targe
             assert!(target.simulated.is_none());
         }
     }
+}
+
+async fn free_memory_and_the_work_of_the_host_are_read(target: &Target) {
+    let (connection, _events) = target.open().await;
+    let node = connection.node_info().await.unwrap();
+    if let Some(free) = target.given(connection.free_memory().await) {
+        assert!(free > 0 && free / 1024 <= node.memory_kib, "{free} of {node:?}");
+    }
+    if let Some(cells) = target.given(connection.cells_free_memory(0, 16).await) {
+        assert!((1..=16).contains(&cells.len()), "{cells:?}");
+    }
+    // The test driver 9.0 fails here and does not say why.
+    if target.driver == "QEMU" {
+        let pages = connection.free_pages(0, 4).await.unwrap();
+        assert!(pages.is_some_and(|pages| pages > 0), "{pages:?}");
+    }
+    if let Some(work) = target.given(connection.cpu_stats(None).await) {
+        assert!(work.iter().any(|(name, _)| name == "user"), "{work:?}");
+        assert!(work.iter().any(|(name, _)| name == "idle"), "{work:?}");
+    }
+    if let Some(memory) = target.given(connection.memory_stats(None).await) {
+        let total = memory.iter().find(|(name, _)| name == "total").expect("the total").1;
+        assert_eq!(total, node.memory_kib, "{memory:?}");
+    }
+}
+
+async fn disks_and_interfaces_are_counted_or_refused(target: &Target) {
+    let (connection, _events) = target.open().await;
+    let started = start(&connection, target).await;
+    let groups = StatsGroups::BLOCK | StatsGroups::INTERFACE;
+    let one = std::slice::from_ref(&started);
+    let records = connection.all_domain_stats(one, groups, StatsFlags::NOWAIT).await.unwrap();
+    assert_eq!(records.len(), 1);
+    for (disk, counters) in records[0].blocks() {
+        let single = connection.block_stats(&started, disk).await.unwrap();
+        assert!(single.read_bytes >= counters.read_bytes, "{disk}: {single:?} after {counters:?}");
+        assert!(connection.block_info(&started, disk).await.unwrap().capacity > 0);
+    }
+    for (interface, counters) in records[0].interfaces() {
+        let single = connection.interface_stats(&started, interface).await.unwrap();
+        assert!(
+            single.received_bytes >= counters.received_bytes,
+            "{interface}: {single:?} after {counters:?}"
+        );
+    }
+    let refusals = [
+        connection.block_info(&started, "nothing").await.unwrap_err(),
+        connection.block_stats(&started, "nothing").await.unwrap_err(),
+        connection.interface_stats(&started, "nothing").await.unwrap_err(),
+    ];
+    for refused in refusals {
+        let code = refused.remote().unwrap_or_else(|| panic!("{refused:?}")).code;
+        assert!(refused.is_unsupported() || code == ErrorCode::InvalidArgument, "{refused:?}");
+    }
+    if let Some(errors) = target.given(connection.disk_errors(&started).await) {
+        assert!(errors.is_empty(), "{errors:?}");
+    }
+    connection.destroy(&started).await.unwrap();
+}
+
+async fn limits_of_a_migration_are_read_and_set(target: &Target) {
+    let (connection, _events) = target.open().await;
+    let started = start(&connection, target).await;
+    if let Some(downtime) = target.given(connection.max_downtime(&started).await) {
+        assert_eq!(downtime, Duration::from_millis(300));
+        connection.set_max_downtime(&started, Duration::from_millis(450)).await.unwrap();
+        assert_eq!(connection.max_downtime(&started).await.unwrap(), Duration::from_millis(450));
+    }
+    if let Some(speed) = target.given(connection.max_speed(&started).await) {
+        assert!(speed > 0);
+        connection.set_max_speed(&started, 77).await.unwrap();
+        assert_eq!(connection.max_speed(&started).await.unwrap(), 77);
+    }
+    connection.destroy(&started).await.unwrap();
+}
+
+async fn a_migration_that_does_not_run_cannot_be_steered(target: &Target) {
+    let (connection, _events) = target.open().await;
+    let started = start(&connection, target).await;
+    for refused in [connection.abort_job(&started).await, connection.start_post_copy(&started).await] {
+        let refused = refused.unwrap_err();
+        assert!(refused.is_operation_invalid() || refused.is_unsupported(), "{refused:?}");
+    }
+    let params = libvirt_rpc::MigrateParams::default();
+    let flags = libvirt_rpc::MigrateFlags::LIVE;
+    let nowhere = "qemu+tcp://127.0.0.1:1/system";
+    let refused = connection.migrate_peer_to_peer(&started, nowhere, &params, flags).await.unwrap_err();
+    let code = refused.remote().unwrap_or_else(|| panic!("{refused:?}")).code;
+    assert!(refused.is_unsupported() || code == ErrorCode::SystemError, "{refused:?}");
+    assert!(connection.domain_state(&started).await.unwrap().is_running());
+    connection.destroy(&started).await.unwrap();
 }
 
 async fn all_domains_are_listed_with_state_and_info(target: &Target) {
@@ -214,8 +312,8 @@ async fn bulk_statistics_agree_with_single_calls(target: &Target) {
     let (connection, _events) = target.open().await;
     let started = start(&connection, target).await;
     let groups = StatsGroups::STATE | StatsGroups::CPU_TOTAL | StatsGroups::BALLOON | StatsGroups::VCPU;
-    let outcome = connection.all_domain_stats(&[], groups, StatsFlags::NOWAIT).await;
-    if let Some(records) = target.given(outcome) {
+    let records = connection.all_domain_stats(&[], groups, StatsFlags::NOWAIT).await.unwrap();
+    {
         let record =
             records.iter().find(|record| record.domain.uuid == started.uuid).expect("a record of the domain");
         assert_eq!(record.state(), Some(DomainState::Running(RunningReason::Booted)));
@@ -286,7 +384,9 @@ async fn a_second_open_is_refused_and_closes_the_driver(target: &Target) {
 }
 
 async fn a_driver_that_does_not_exist_is_refused_at_open(target: &Target) {
-    let error = Connection::open(&target.endpoint, OpenOptions::new("abacus:///system")).await.unwrap_err();
+    let mut options = target.options();
+    options.uri = "abacus:///system".to_owned();
+    let error = Connection::open(&*target.connector(), options).await.unwrap_err();
     let OpenError::Open { uri, source, .. } = error else { panic!("{error:?}") };
     assert_eq!(uri, "abacus:///system");
     assert!(!source.message.is_empty(), "{source:?}");
@@ -318,13 +418,23 @@ async fn dropping_the_last_handle_ends_the_events(target: &Target) {
     assert_eq!(tokio::time::timeout(SOON, events.next()).await.unwrap(), None);
 }
 
-async fn the_daemon_pings_an_idle_connection(target: &Target) {
-    let (connection, _events) = target.open_with(without_own_pings(target)).await;
-    assert!(connection.has_keepalive());
-    let before = connection.counters().frames;
-    tokio::time::sleep(Duration::from_millis(5_700)).await;
-    assert_eq!(connection.counters().frames - before, 1);
-    connection.lib_version().await.unwrap();
+/// All daemons at once, because each takes its time.
+#[tokio::test]
+async fn daemons_ping_an_idle_connection() {
+    let mut targets = target::simulator_tcp().await;
+    targets.extend(target::simulator_tls().await);
+    targets.extend(target::rig_tcp().await);
+    targets.extend(target::rig_tls().await);
+    targets.extend(target::rig_sasl().await);
+    let stay = targets.iter().map(async |target| {
+        let (connection, _events) = target.open_with(without_own_pings(target)).await;
+        assert!(connection.has_keepalive());
+        let before = connection.counters().frames;
+        tokio::time::sleep(Duration::from_millis(5_700)).await;
+        assert_eq!(connection.counters().frames - before, 1, "{}", target.name);
+        connection.lib_version().await.unwrap();
+    });
+    futures::future::join_all(stay).await;
 }
 
 /// A daemon drops a client that answers none of its pings after 30 s.
@@ -332,6 +442,7 @@ async fn the_daemon_pings_an_idle_connection(target: &Target) {
 async fn an_idle_connection_outlives_the_daemons_patience() {
     let mut targets = target::simulator_tcp().await;
     targets.extend(target::rig_tcp().await.into_iter().take(1));
+    targets.extend(target::rig_tls().await.into_iter().take(1));
     let stay = targets.iter().map(async |target| {
         let (connection, _events) = target.open_with(without_own_pings(target)).await;
         tokio::time::sleep(Duration::from_secs(36)).await;
@@ -350,6 +461,8 @@ fn without_own_pings(target: &Target) -> OpenOptions {
 async fn an_idle_connection_is_kept_alive_by_own_pings(target: &Target) {
     let mut options = target.options();
     options.keepalive_interval = Some(Duration::from_millis(50));
+    // A machine that is busy with other things is not silence.
+    options.keepalive_count = 200;
     let (connection, _events) = target.open_with(options).await;
     let before = connection.counters().frames;
     tokio::time::sleep(Duration::from_secs(1)).await;

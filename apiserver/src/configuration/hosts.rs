@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::{LibvirtSasl, LibvirtTls};
+
 /// Hosts and how to reach them.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase", default)]
@@ -38,12 +40,18 @@ pub struct HostAddress {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase", default)]
 pub struct Reach {
-    /// libvirtd: `tcp://{address}:16509` or `unix:/run/libvirt/libvirt-sock`.
+    /// libvirtd: `tls://{address}:16514`, `tcp://{address}:16509` or `unix:/run/libvirt/libvirt-sock`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub libvirt: Option<String>,
     /// What libvirtd is asked to open: `qemu:///system`, `ch:///system`, `test:///default`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub libvirt_uri: Option<String>,
+    /// Certificates for libvirtd by TLS; absent: those of libvirt's own clients, in `/etc/pki`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub libvirt_tls: Option<LibvirtTls>,
+    /// Name and password for a libvirtd that wants them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub libvirt_sasl: Option<LibvirtSasl>,
     /// ovsdb-server: `tcp:{address}:6640` or `unix:/run/openvswitch/db.sock`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ovsdb: Option<String>,
@@ -70,6 +78,13 @@ impl HostRules {
         Reach {
             libvirt: pick(|reach| &reach.libvirt),
             libvirt_uri: pick(|reach| &reach.libvirt_uri),
+            libvirt_tls: own
+                .and_then(|host| host.reach.libvirt_tls.as_ref())
+                .or(self.reach.libvirt_tls.as_ref())
+                .map(|tls| tls.of(name)),
+            libvirt_sasl: own
+                .and_then(|host| host.reach.libvirt_sasl.clone())
+                .or_else(|| self.reach.libvirt_sasl.clone()),
             ovsdb: pick(|reach| &reach.ovsdb),
             openvswitch_run: pick(|reach| &reach.openvswitch_run),
             ovn_run: pick(|reach| &reach.ovn_run),
@@ -79,6 +94,11 @@ impl HostRules {
     /// Hosts whose nova-compute service has another host name: that name, and the host's own.
     pub fn renamed(&self) -> impl Iterator<Item = (&str, &str)> {
         self.known.iter().filter_map(|(name, host)| Some((host.nova_host.as_deref()?, name.as_str())))
+    }
+
+    /// All rules, the common one and those of single hosts.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Reach> {
+        std::iter::once(&self.reach).chain(self.known.values().map(|host| &host.reach))
     }
 
     /// Host name of the nova-compute service of the host called `name`.
@@ -118,6 +138,24 @@ mod tests {
     #[test]
     fn a_host_may_have_its_own_rule() {
         assert_eq!(rules().reach("b", None).libvirt.unwrap(), "unix:/sockets/b");
+    }
+
+    #[test]
+    fn a_host_may_have_its_own_certificates() {
+        let tls = |name: &str| LibvirtTls {
+            ca: "/pki/ca.crt".into(),
+            certificate: Some(format!("/pki/{name}.crt").into()),
+            key: Some(format!("/pki/{name}.key").into()),
+            server_name: Some("{name}.example".into()),
+        };
+        let mut rules = rules();
+        rules.reach.libvirt_tls = Some(tls("common"));
+        let of_a = rules.reach("a", None).libvirt_tls.unwrap();
+        assert_eq!(of_a.certificate.unwrap().to_str(), Some("/pki/common.crt"));
+        assert_eq!(of_a.server_name.as_deref(), Some("a.example"));
+        rules.known.get_mut("b").unwrap().reach.libvirt_tls = Some(tls("{name}"));
+        let of_b = rules.reach("b", None).libvirt_tls.unwrap();
+        assert_eq!(of_b.key.unwrap().to_str(), Some("/pki/b.key"));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use super::Configuration;
+use super::{Configuration, LibvirtTls};
 
 /// Why a configuration cannot be used. All of these are the writer's to mend: exit code 2.
 #[derive(Debug, Error)]
@@ -75,6 +75,9 @@ pub fn parse(file: &Path, text: &str) -> Result<Configuration, ConfigurationErro
             "a standalone server has no Nodes to follow: list its hosts",
         ));
     }
+    if configuration.hosts.all().filter_map(|reach| reach.libvirt_tls.as_ref()).any(LibvirtTls::is_half) {
+        return Err(contradiction("hosts.reach.libvirtTls", "give `certificate` and `key`, or neither"));
+    }
     if configuration.replica > 15 {
         return Err(contradiction("replica", "must be between 0 and 15"));
     }
@@ -112,5 +115,7 @@ mod tests {
         assert!(message(SERVING).contains("kubernetes: give"));
         assert!(message(&format!("{SERVING}standalone: {{clientCa: ca.crt}}\n")).contains("hosts.known"));
         assert!(message(&format!("{SERVING}kubernetes: {{}}\nreplica: 16\n")).contains("replica"));
+        let half = "hosts: {reach: {libvirtTls: {ca: ca.crt, key: tls.key}}}";
+        assert!(message(&format!("{SERVING}kubernetes: {{}}\n{half}\n")).contains("hosts.reach.libvirtTls"));
     }
 }

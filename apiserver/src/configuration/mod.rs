@@ -5,6 +5,7 @@
 mod audit;
 mod hosts;
 mod interval;
+mod libvirt;
 mod load;
 
 use std::net::SocketAddr;
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 pub use self::audit::{Audit, Level};
 pub use self::hosts::{HostAddress, HostRules, Reach};
 pub use self::interval::Interval;
+pub use self::libvirt::{LibvirtSasl, LibvirtTls};
 pub use self::load::{ConfigurationError, load, parse};
 
 /// Everything the server is told from outside.

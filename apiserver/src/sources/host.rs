@@ -29,11 +29,10 @@ impl HostTasks {
         let end = end.child_token();
         let mut handles = Vec::new();
         let span = |source: &'static str| tracing::info_span!("source", host, source);
-        if let Some(endpoint) = &reach.libvirt {
+        if let Some(access) = libvirt::Access::new(&reach, settings) {
             let (handle, requests) = RefreshHandle::channel();
             handles.push(handle);
-            let uri = reach.libvirt_uri.clone().unwrap_or_else(|| "qemu:///system".to_owned());
-            let source = libvirt::Source::new(host, endpoint, uri, settings.clone(), reports.clone());
+            let source = libvirt::Source::new(host, access, settings.clone(), reports.clone());
             tasks.spawn(source.run(requests, end.clone()).instrument(span("libvirt")));
         }
         let mut daemons = None;

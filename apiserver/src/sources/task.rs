@@ -1,11 +1,12 @@
 //! What all source tasks share: settings, the pause between attempts, and sending reports.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use c5c3_api::SourceState;
 use jiff::Timestamp;
+use libvirt_rpc::{TlsClient, TlsFiles};
 use tokio::sync::{Semaphore, oneshot};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -33,12 +34,20 @@ pub struct Settings {
     pub refresh: Refresh,
     turns: Arc<Semaphore>,
     capabilities: Arc<Mutex<BTreeSet<Arc<DomainCapabilitiesPicture>>>>,
+    tls_clients: Arc<Mutex<HashMap<TlsFiles, TlsClient>>>,
 }
 
 impl Settings {
     /// Settings with turns of their own.
     pub fn new(refresh: Refresh) -> Self {
-        Self { refresh, turns: Arc::new(Semaphore::new(AT_A_TIME)), capabilities: Arc::default() }
+        let turns = Arc::new(Semaphore::new(AT_A_TIME));
+        Self { refresh, turns, capabilities: Arc::default(), tls_clients: Arc::default() }
+    }
+
+    /// The client with those certificates, read once for all hosts that are reached with them.
+    pub fn tls_client(&self, files: TlsFiles) -> TlsClient {
+        let mut clients = self.tls_clients.lock().unwrap_or_else(PoisonError::into_inner);
+        clients.entry(files.clone()).or_insert_with(|| TlsClient::of_files(files)).clone()
     }
 
     /// The same capabilities, kept once for all hosts that have them: machines of one kind say the same at length.

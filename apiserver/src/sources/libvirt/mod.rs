@@ -1,5 +1,6 @@
 //! libvirtd of one host: facts once per connection, domains by event and by refresh, jobs while they run.
 
+mod access;
 mod domains;
 mod facts;
 mod jobs;
@@ -7,8 +8,10 @@ mod session;
 
 use std::time::Duration;
 
-use libvirt_rpc::{Connection, Endpoint, OpenError, OpenOptions};
+use libvirt_rpc::{Connection, OpenError};
 use tokio_util::sync::CancellationToken;
+
+pub use access::Access;
 
 use super::observation::chain;
 use super::report::{HostObserved, RefreshRequests, Reports};
@@ -23,21 +26,20 @@ const KEPT_LONGER: Duration = Duration::from_secs(60);
 #[derive(Debug)]
 pub struct Source {
     voice: Voice<LibvirtPicture>,
-    endpoint: String,
-    uri: String,
+    access: Access,
     settings: Settings,
     jobs: jobs::Jobs,
 }
 
 impl Source {
     /// A source that is not running yet.
-    pub fn new(host: &str, endpoint: &str, uri: String, settings: Settings, reports: Reports) -> Self {
+    pub fn new(host: &str, access: Access, settings: Settings, reports: Reports) -> Self {
         // Longer than the migration is shown, so that both of its ends are known until it goes.
         let refresh = &settings.refresh;
         let kept = refresh.migrations_kept.duration() + refresh.counters.duration() * 2 + KEPT_LONGER;
         let jobs = jobs::Jobs::new(kept);
         let voice = Voice::new(host, reports, HostObserved::Libvirt);
-        Self { voice, endpoint: endpoint.to_owned(), uri, settings, jobs }
+        Self { voice, access, settings, jobs }
     }
 
     /// Connects, follows, and begins again, until told to end.
@@ -56,15 +58,13 @@ impl Source {
     }
 
     async fn connect_and_follow(&mut self, requests: &mut RefreshRequests, pause: &mut Pause) -> Trouble {
-        let endpoint: Endpoint = match self.endpoint.parse() {
-            Ok(endpoint) => endpoint,
-            Err(error) => return Trouble { state: SourceState::Unreachable, message: chain(&error) },
+        let (connector, mut options) = match (self.access.connector(), self.access.options().await) {
+            (Ok(connector), Ok(options)) => (connector, options),
+            (Err(trouble), _) | (_, Err(trouble)) => return trouble,
         };
-        // Not read-only: libvirt refuses domain capabilities to such a connection. Nothing here writes.
-        let mut options = OpenOptions::new(self.uri.clone());
         options.connect_timeout = self.settings.refresh.deadline.duration();
         options.call_timeout = self.settings.refresh.deadline.duration();
-        let (connection, events) = match self.settings.in_turn(Connection::open(&endpoint, options)).await {
+        let (connection, events) = match self.settings.in_turn(Connection::open(&*connector, options)).await {
             Ok(opened) => opened,
             Err(error) => return open_trouble(&error),
         };
@@ -76,7 +76,7 @@ impl Source {
 fn open_trouble(error: &OpenError) -> Trouble {
     let state = match error {
         OpenError::Timeout { .. } => SourceState::Stale,
-        OpenError::AuthUnsupported { .. } | OpenError::AuthRefused { .. } => SourceState::Denied,
+        error if error.is_denied() => SourceState::Denied,
         _ => SourceState::Unreachable,
     };
     Trouble { state, message: chain(error) }

@@ -16,7 +16,7 @@ use rustls::{ClientConfig, RootCertStore};
 use thiserror::Error;
 
 /// Where certificates and key are.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct TlsFiles {
     ca: PathBuf,
     /// Certificate chain and key.

@@ -78,6 +78,9 @@ func TestControllerRuntimeCache(t *testing.T) {
 			}
 		}()
 	}
+	if !all.WaitForCacheSync(ctx) || !one.WaitForCacheSync(ctx) {
+		t.Fatal("a cache did not begin")
+	}
 	evictionList := &unstructured.UnstructuredList{}
 	evictionList.SetGroupVersionKind(evictions.GroupVersion().WithKind("EvictionList"))
 	partial := &metav1.PartialObjectMetadataList{}

@@ -40,6 +40,7 @@ func listWatch(client dynamic.Interface) cache.ListerWatcherWithContext {
 func TestRetryWatcher(t *testing.T) {
 	ctx, stop := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer stop()
+	ask(t, map[string]any{"do": "settle"}, nil)
 	client, err := dynamic.NewForConfig(config(t))
 	must(t, err)
 	list, err := client.Resource(hypervisors).List(ctx, metav1.ListOptions{})

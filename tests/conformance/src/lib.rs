@@ -13,6 +13,7 @@
 #![expect(clippy::indexing_slicing, reason = "of JSON values, where a field that is absent reads as null")]
 
 pub mod balancer;
+pub mod curl;
 pub mod fleet;
 pub mod program;
 pub mod replica;

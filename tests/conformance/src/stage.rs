@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail, ensure};
 use c5c3_e2e::kubectl::{Kubectl, condition};
@@ -32,6 +32,9 @@ const ANOTHER_RUN: Duration = Duration::from_secs(900);
 /// How long the news that an endpoint leaves takes in a cluster: the replica is told to end before everybody knows.
 const PROPAGATION: Duration = Duration::from_millis(1500);
 
+/// How far a watch of another replica's version goes back, and a little more.
+const OVERLAP: Duration = Duration::from_secs(32);
+
 /// Everything that a conformance test needs, ended when dropped.
 #[derive(Debug)]
 pub struct Stage {
@@ -43,6 +46,8 @@ pub struct Stage {
     pub fleet: SimulatedFleet,
     balancer: Balancer,
     replicas: Mutex<Vec<Server>>,
+    /// When the last one started.
+    youngest: Mutex<Instant>,
     folder: TempDir,
     // After what lives on it.
     _runtime: Runtime,
@@ -79,6 +84,7 @@ impl Stage {
             fleet,
             balancer,
             replicas: Mutex::new(replicas),
+            youngest: Mutex::new(Instant::now()),
             folder,
             _runtime: runtime,
             _claim: claim,
@@ -150,6 +156,7 @@ impl Stage {
         let server = replicas.get_mut(slot).context("no such replica")?;
         server.start_again(&self.rig)?;
         self.balancer.rotate(server.port(), true);
+        *self.youngest.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
         Ok(())
     }
 
@@ -171,6 +178,13 @@ impl Stage {
             self.replace(slot)?;
         }
         Ok(())
+    }
+
+    /// Waits until every replica has been there for longer than the overlap of watches: then each can continue a watch of the other. A younger one
+    /// cannot know what it has missed, and says that the version is too old.
+    pub fn settle(&self) {
+        let youngest = *self.youngest.lock().unwrap_or_else(PoisonError::into_inner);
+        sleep(OVERLAP.saturating_sub(youngest.elapsed()));
     }
 
     /// Waits until kube-apiserver reaches the product and every source has answered both replicas.
@@ -225,6 +239,7 @@ impl Stage {
             }
             "replace-replica" => self.replace(slot()?)?,
             "roll" => self.roll()?,
+            "settle" => self.settle(),
             "silence" => self.fleet.silence(true),
             "speak" => {
                 self.fleet.silence(false);

@@ -43,6 +43,7 @@ async fn until(
                 Ok(Event::InitApply(found)) => {
                     first.insert(name(&found));
                     seen.insert(name(&found), instances(&found));
+                    continue;
                 }
                 Ok(Event::Apply(found)) => {
                     seen.insert(name(&found), instances(&found));
@@ -52,7 +53,10 @@ async fn until(
                     ensure!(first == known, "begun anew, the watcher told {first:?} and before {known:?}");
                 }
                 Ok(Event::Delete(found)) => anyhow::bail!("{} was told to be deleted", name(&found)),
-                Err(error) => errors.push(error.to_string()),
+                Err(error) => {
+                    errors.push(error.to_string());
+                    continue;
+                }
             }
             if enough(seen) {
                 return Ok(());

@@ -6,6 +6,9 @@
 #![expect(clippy::indexing_slicing, reason = "of JSON values, where a field that is absent reads as null")]
 
 mod clients;
+mod controllers;
+mod faults;
 mod kube_rs;
 mod kubectl;
 mod turns;
+mod wire;

@@ -1,6 +1,6 @@
 # Every target is one line; the steps are in tests/run, so that CI and people do the same.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-lint test-unit test-rig test-e2e test-deny rig-up rig-down rig-status bench
+.PHONY: help demo test test-lint test-unit test-rig test-e2e test-conformance test-deny rig-up rig-down rig-status bench
 
 help: ## print this
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
@@ -8,7 +8,7 @@ help: ## print this
 demo: ## one process with a simulated fleet; writes demo/kubeconfig and demo/topology.git; Ctrl-C ends it
 	@tests/run demo
 
-test: ## everything that CI does: lint, unit, the rig's real peers, end to end
+test: ## everything that CI does: lint, unit, the rig's real peers, end to end, conformance
 	@tests/run all
 
 test-lint: ## format, clippy, documentation
@@ -22,6 +22,9 @@ test-rig: ## protocol suites against the real daemons of a rig that is started f
 
 test-e2e: ## the whole product on a rig that is started for it
 	@tests/run e2e
+
+test-conformance: ## clients that nobody here wrote, against two replicas on a rig that is started for them
+	@tests/run conformance
 
 test-deny: ## licences, banned and duplicate crates
 	@tests/run deny

@@ -15,6 +15,34 @@ pub struct Access {
     /// Version range of the chart `target-cluster-access`. Default: `>=0.1.0 <1.0.0`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chart_version: Option<String>,
+    /// Address of the cluster's API server as the management cluster reaches it. With it, the registration is made from the token of the
+    /// access release; without it, the registration's kubeconfig is taken from the secret store.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
+}
+
+/// Whether something is in use or being emptied.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+pub enum Lifecycle {
+    /// In use.
+    #[default]
+    Attached,
+    /// Being emptied. Its layers are still rendered, so that Flux knows what to take down when it is removed.
+    Draining,
+}
+
+/// A node whose labels and annotations the renderer sets. The node must exist, or Flux makes an empty one.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct Host {
+    /// Name of the node.
+    pub name: String,
+    /// More labels. Default: those of what the node is part of.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: BTreeMap<String, String>,
+    /// More annotations. Default: those of what the node is part of.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub annotations: BTreeMap<String, String>,
 }
 
 /// OVN chassis: Open vSwitch and `ovn-controller` on the selected nodes.

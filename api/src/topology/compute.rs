@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Access, Chassis, NodeSelector};
+use super::{Access, Chassis, Host, Lifecycle, NodeSelector};
 
 /// A cluster whose nodes run instances.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
@@ -11,6 +11,12 @@ use super::{Access, Chassis, NodeSelector};
 pub struct ComputeCluster {
     /// Name of the cluster, unique in the topology; its registration and every `targetClusterRef` use it. A DNS label.
     pub name: String,
+    /// Whether it is the management cluster itself, as in a lab: nothing is connected or registered then. Default: `false`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub local: Option<bool>,
+    /// Whether the cluster is in use or being emptied. Default: `Attached`. Only what was `Draining` can be removed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lifecycle: Option<Lifecycle>,
     /// What runs the instances. Default: `KVM`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hypervisor: Option<HypervisorType>,
@@ -39,7 +45,7 @@ pub enum HypervisorType {
     /// QEMU with KVM, through libvirt.
     #[serde(rename = "KVM")]
     Kvm,
-    /// Cloud Hypervisor, through libvirt. Not rendered yet.
+    /// Cloud Hypervisor, through libvirt. Pools need an image whose Nova drives it; upstream's own does not.
     CloudHypervisor,
 }
 
@@ -64,9 +70,41 @@ pub struct Pool {
     /// Format of local disks. Default: Nova's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub images_type: Option<ImagesType>,
+    /// Image of nova-compute. Default: the one of Nova.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image: Option<PoolImage>,
+    /// Whether the pool is in use or being emptied. Default: that of its cluster. Only what was `Draining` can be removed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lifecycle: Option<Lifecycle>,
+    /// Availability zone of the pool's hosts. Default: what their node labels say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub availability_zone: Option<String>,
+    /// Host aggregates that the pool's hosts join. Default: none but their zone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub aggregates: Vec<String>,
+    /// Traits of the pool's hosts, each beginning with `CUSTOM_`. They must exist in Placement. Default: none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub traits: Vec<String>,
+    /// Whether new hosts run test instances before they are used. Default: `false`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub onboarding_tests: Option<bool>,
+    /// Nodes whose labels and annotations the renderer sets from all of this. Default: whoever makes the nodes sets them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<Host>,
     /// When changed pods replace running ones. Default: `OnDelete`, since a restart touches every instance of a host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub update_strategy: Option<UpdateStrategy>,
+}
+
+/// An image of nova-compute.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct PoolImage {
+    /// Repository.
+    pub repository: String,
+    /// Tag. Default: the OpenStack release.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tag: Option<String>,
 }
 
 /// How guests are accelerated.
@@ -138,9 +176,37 @@ pub struct Libvirt {
     /// Namespace on the compute cluster for host certificates and their issuer; never one that the operators may enter. Default: `hypervisor-system`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub certificate_namespace: Option<String>,
+    /// Who runs libvirtd. Default: `HostImage`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deployment: Option<LibvirtDeployment>,
+    /// Image with libvirtd and `virsh`. Needed for `DaemonSet`, and to hand Ceph keys to libvirt. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image: Option<String>,
+    /// Ports that running instances are migrated through. Default: 49152 to 49215.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub migration_ports: Option<PortRange>,
     /// The migration domain: clusters that name the same one share the CA. Default: the name of the control plane.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub migration_domain: Option<String>,
+}
+
+/// Who runs libvirtd.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+pub enum LibvirtDeployment {
+    /// The image of the host, as a system service.
+    HostImage,
+    /// A DaemonSet on the nodes of each pool.
+    DaemonSet,
+}
+
+/// Ports, both ends included.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct PortRange {
+    /// First.
+    pub first: u32,
+    /// Last.
+    pub last: u32,
 }
 
 /// The operators that run on a compute cluster; both or none.

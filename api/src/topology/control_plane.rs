@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ComputeCluster, NetworkCluster, OvnCentral};
+use super::{ComputeCluster, NetworkCluster, OvnCentral, ServiceCluster, StorageCluster};
 
 /// One OpenStack control plane, in a namespace of its own, with the clusters attached to it.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
@@ -42,6 +42,12 @@ pub struct ControlPlane {
     /// Where Glance keeps images.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub images: Option<ImageStore>,
+    /// Cinder. Needed for volumes on attached storage clusters. Default: no volumes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub volumes: Option<Volumes>,
+    /// The dashboard. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dashboard: Option<Dashboard>,
     /// The OVN central databases of this control plane.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ovn: Option<OvnCentral>,
@@ -54,6 +60,12 @@ pub struct ControlPlane {
     /// Attached clusters of gateway nodes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub network: Vec<NetworkCluster>,
+    /// Attached Ceph clusters.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub storage: Vec<StorageCluster>,
+    /// Attached clusters that host single services.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub services: Vec<ServiceCluster>,
 }
 
 /// Sizes that the operator knows by name.
@@ -75,6 +87,12 @@ pub struct Gateway {
     /// Namespace of the Gateway. Default: that of the control plane.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<String>,
+    /// Class of the Gateway. With it the Gateway is rendered, with one listener per service. Default: the Gateway exists.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<String>,
+    /// ClusterIssuer of the listeners' certificates, for a rendered Gateway. Default: the Secrets `<gateway>-<service>-tls` exist.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub issuer: Option<String>,
     /// Listener of the Gateway. Default: every listener that fits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub section_name: Option<String>,
@@ -99,6 +117,12 @@ pub struct Hosts {
     /// Nova.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nova: Option<String>,
+    /// Cinder, where there are volumes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cinder: Option<String>,
+    /// Horizon, where there is a dashboard.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub horizon: Option<String>,
     /// Nova's metadata service, which agents on compute clusters call. Default: `nova-metadata.<domain>`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nova_metadata: Option<String>,
@@ -159,7 +183,10 @@ pub enum MessagingMode {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct ImageStore {
-    /// URL of the object store. Default: `https://s3.<domain>`.
+    /// A storage cluster of this control plane whose object store keeps the images. Default: none, `endpoint` says where they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<String>,
+    /// URL of the object store. Default: that of `cluster`, else `https://s3.<domain>`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub endpoint: Option<String>,
     /// Bucket. Default: `<name>-images`.
@@ -172,3 +199,28 @@ pub struct ImageStore {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub credentials_secret: Option<String>,
 }
+
+/// Cinder. Upstream's ControlPlane asks for an NFS share even where volumes live on Ceph.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct Volumes {
+    /// NFS shares; at least one.
+    pub nfs: Vec<NfsShare>,
+}
+
+/// An NFS share for volumes.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct NfsShare {
+    /// Name of the backend. A DNS label, not `default`.
+    pub name: String,
+    /// Server.
+    pub server: String,
+    /// Path on the server.
+    pub path: String,
+}
+
+/// The dashboard. `dashboard: {}` is enough.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct Dashboard {}

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::{Observability, OpenBao, Platform};
+
 /// The management cluster and the parts of it that rendered objects refer to.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
@@ -22,6 +24,15 @@ pub struct Management {
     /// First part of every key in that store. Default: `c5c3`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secret_prefix: Option<String>,
+    /// The operators that the renderer installs there. Default: none, everything is there already.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub platform: Option<Platform>,
+    /// The OpenBao behind the secret store. With it the stores are rendered. Default: the stores are there already.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub openbao: Option<OpenBao>,
+    /// What the Operation and Monitoring cluster is told. Default: nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub observability: Option<Observability>,
     /// How often Flux looks and how long it waits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reconciliation: Option<Reconciliation>,

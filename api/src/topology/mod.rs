@@ -7,7 +7,9 @@
 //! Topology ─ spec ─┬─ management                    where Flux and every C5C3 resource live
 //!                  └─ controlPlanes[] ─┬─ ovn       the OVN central of that control plane
 //!                                      ├─ compute[] one cluster of hypervisors each
-//!                                      └─ network[] one cluster of gateway nodes each
+//!                                      ├─ network[] one cluster of gateway nodes each
+//!                                      ├─ storage[] one Ceph cluster each
+//!                                      └─ services[] one cluster each that hosts single services
 //! ```
 
 mod attachment;
@@ -17,19 +19,29 @@ mod document;
 mod management;
 mod network;
 mod ovn;
+mod platform;
+mod service;
+mod storage;
 
-pub use attachment::{Access, BridgeMapping, Chassis, Encapsulation, NodeSelector};
+pub use attachment::{Access, BridgeMapping, Chassis, Encapsulation, Host, Lifecycle, NodeSelector};
 pub use compute::{
-    ChartRelease, ComputeCluster, CpuMode, HypervisorType, ImagesType, Libvirt, MetadataAgent, NodeOperators,
-    Pool, UpdateStrategy, VirtualizationType,
+    ChartRelease, ComputeCluster, CpuMode, HypervisorType, ImagesType, Libvirt, LibvirtDeployment,
+    MetadataAgent, NodeOperators, Pool, PoolImage, PortRange, UpdateStrategy, VirtualizationType,
 };
 pub use control_plane::{
-    Cache, ControlPlane, Database, Gateway, Hosts, ImageStore, Messaging, MessagingMode, SizingProfile,
+    Cache, ControlPlane, Dashboard, Database, Gateway, Hosts, ImageStore, Messaging, MessagingMode, NfsShare,
+    SizingProfile, Volumes,
 };
 pub use document::{Topology, TopologyApiVersion, TopologyKind, TopologyMetadata, TopologySpec};
 pub use management::{Management, Reconciliation, SecretStore, SecretStoreKind, Source, SourceKind};
 pub use network::NetworkCluster;
 pub use ovn::{Issuer, IssuerKind, OvnCentral, OvnDatabase, OvnRelay};
+pub use platform::{FluxInstance, GitPin, Observability, OpenBao, Platform};
+pub use service::{PlaceableService, PlacedService, ServiceCluster};
+pub use storage::{
+    BackupBackend, Ceph, CephClaims, CephClient, CephNetwork, CephPool, CephStorage, ObjectStore, Rook,
+    StorageCluster, VolumeBackend,
+};
 
 /// The group and version of the topology document.
 pub const TOPOLOGY_API_VERSION: &str = "topology.c5c3.io/v1alpha1";

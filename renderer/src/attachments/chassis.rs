@@ -3,9 +3,10 @@
 use c5c3_api::topology::Encapsulation;
 use serde_json::{Map, Value, json};
 
-use super::layer::{Health, Layer, metadata};
-use super::{connection, control_plane as planes};
-use crate::conventions::{Attachment, ResolvedControlPlane, ResolvedManagement};
+use super::connection;
+use super::conventions::Attachment;
+use crate::conventions::{ResolvedControlPlane, ResolvedManagement};
+use crate::plan::{self, Health, Layer, metadata};
 
 /// The chassis, once the cluster is registered and OVN answers. It counts as ready when it reaches its central: whether nodes carry the
 /// label yet is the business of whoever adds nodes.
@@ -14,15 +15,10 @@ pub(super) fn layer(
     attachment: &Attachment,
     management: &ResolvedManagement,
 ) -> Layer {
-    let cluster = attachment.cluster.as_str();
-    let step = "chassis";
-    let path = connection::folder(management, cluster, step);
-    Layer::new(connection::layer_name(cluster, step), &management.name, path, &attachment.field)
-        .keeps_objects()
-        .after([
-            connection::layer_name(cluster, "registration"),
-            planes::layer_name(&control_plane.name, "ovn"),
-        ])
+    let way = attachment.way(&control_plane.namespace);
+    connection::layer(&way, management, "chassis")
+        .after(way.after("registration"))
+        .after([plan::step_of(&control_plane.name, "ovn")])
         .with(
             "ovn-chassis.yaml",
             "ovn-chassis",
@@ -30,12 +26,13 @@ pub(super) fn layer(
             object(control_plane, attachment),
         )
 }
-
 fn object(control_plane: &ResolvedControlPlane, attachment: &Attachment) -> Value {
     let chassis = &attachment.chassis;
     let mut spec = Map::new();
     spec.insert("centralRef".to_owned(), json!({ "name": control_plane.ovn.name }));
-    spec.insert("targetClusterRef".to_owned(), json!({ "name": attachment.cluster }));
+    if let Some(target) = attachment.way(&control_plane.namespace).target() {
+        spec.insert("targetClusterRef".to_owned(), target);
+    }
     spec.insert("nodeSelector".to_owned(), json!(chassis.node_selector));
     if let Some(selector) = &chassis.gateway_node_selector {
         spec.insert("gateway".to_owned(), json!({ "nodeSelector": selector }));
@@ -52,7 +49,7 @@ fn object(control_plane: &ResolvedControlPlane, attachment: &Attachment) -> Valu
     json!({
         "apiVersion": "ovn.openstack.c5c3.io/v1alpha1",
         "kind": "OVNChassis",
-        "metadata": metadata(&chassis.name, Some(&control_plane.namespace)),
+        "metadata": plan::drained(metadata(&chassis.name, Some(&control_plane.namespace)), attachment.draining),
         "spec": spec,
     })
 }

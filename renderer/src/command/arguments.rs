@@ -1,11 +1,12 @@
 //! What the command understands.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::git::{Author, CommitOptions, Credentials, EditedFiles, Location};
+use super::CommandError;
+use crate::git::{Author, CommitOptions, Credentials, EditedFiles, Location, Observed};
 
 /// Renders a declared topology into Flux manifests and commits them to Git.
 #[derive(Debug, Parser)]
@@ -59,18 +60,49 @@ pub(super) enum Command {
         #[command(flatten)]
         commit: CommitArguments,
     },
+    /// Show which steps there are, what each waits for, and in which waves Flux applies them.
+    Graph {
+        #[command(flatten)]
+        input: RenderArguments,
+        /// How to draw it.
+        #[arg(long, value_enum, default_value_t = GraphFormat::Waves)]
+        format: GraphFormat,
+    },
     /// Print the JSON Schema of the topology document.
     Schema,
-    /// List the rules that `validate` checks.
+    /// List every rule that a finding can name.
     Rules,
     /// Explain a field, as `spec.controlPlanes.compute.pools.cpuMode`, or a rule.
     Explain {
         /// The field or rule.
         subject: String,
+        /// Topology files: then also what stands there, or which convention does instead, for a field with indexes as
+        /// `spec.controlPlanes[0].region`.
+        files: Vec<PathBuf>,
     },
+    /// Print a script that completes commands and options in a shell.
+    Completion {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page.
+    Man,
     /// Print the reference page of the topology document.
     #[command(hide = true)]
     Reference,
+}
+
+/// How to draw a graph.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+pub(super) enum GraphFormat {
+    /// As text, wave by wave.
+    Waves,
+    /// For Graphviz.
+    Dot,
+    /// For Markdown.
+    Mermaid,
+    /// As a picture.
+    Svg,
 }
 
 #[derive(Args, Debug)]
@@ -106,13 +138,18 @@ pub(super) struct RepositoryArguments {
     /// Folder in which copies of remote repositories are kept.
     #[arg(long, env = "C5C3_RENDERER_CACHE")]
     cache: Option<PathBuf>,
+    /// File with what Flux has on the cluster (`-`: standard input), as `kubectl get kustomizations.kustomize.toolkit.fluxcd.io
+    /// --all-namespaces --output json` prints it. Layers leave only when it shows that they may.
+    #[arg(long)]
+    observed: Option<PathBuf>,
     /// Seconds after which to give up on the repository.
     #[arg(long, default_value_t = 300)]
     deadline: u64,
 }
 
 impl RepositoryArguments {
-    pub(super) fn resolve(self) -> (Location, Credentials, CommitOptions) {
+    pub(super) fn resolve(self) -> Result<(Location, Credentials, CommitOptions), CommandError> {
+        let observed = self.observed.as_deref().map(read_observed).transpose()?;
         let cache = self.cache.unwrap_or_else(default_cache);
         let credentials = Credentials {
             username: self.username,
@@ -122,10 +159,21 @@ impl RepositoryArguments {
         let options = CommitOptions {
             branch: self.branch,
             deadline: Duration::from_secs(self.deadline),
+            observed,
             ..CommitOptions::default()
         };
-        (Location::parse(&self.repository, cache), credentials, options)
+        Ok((Location::parse(&self.repository, cache), credentials, options))
     }
+}
+
+fn read_observed(path: &Path) -> Result<Observed, CommandError> {
+    let fault = |source| CommandError::Read { path: path.display().to_string(), source };
+    let text = if path == Path::new("-") {
+        std::io::read_to_string(std::io::stdin()).map_err(fault)?
+    } else {
+        std::fs::read_to_string(path).map_err(fault)?
+    };
+    Observed::parse(&text).map_err(CommandError::Git)
 }
 
 /// `$XDG_CACHE_HOME`, `~/.cache`, or the temporary folder, whichever there is.
@@ -146,7 +194,7 @@ pub(super) struct CommitArguments {
     /// Replace files of ours that somebody edited.
     #[arg(long)]
     overwrite_edited: bool,
-    /// Number of Flux Kustomizations that may disappear; it must be the exact number.
+    /// Number of Flux Kustomizations that may leave and were not accepted before; it must be the exact number.
     #[arg(long, default_value_t = 0)]
     accept_removals: usize,
     /// How often to start over when somebody else is faster.

@@ -3,13 +3,13 @@
 use serde_json::{Map, Value};
 
 use super::reference::{Field, field, fields_of};
-use crate::load::topology_schema;
-use crate::rules::rules;
+use crate::load::{Loaded, topology_schema};
+use crate::rules::catalog;
 
 /// Explains a rule or a field path.
 pub(super) fn explain(subject: &str) -> Result<String, String> {
-    if let Some(rule) = rules().iter().find(|rule| rule.id == subject) {
-        return Ok(format!("{}\n  {}\n", rule.id, rule.summary));
+    if let Some(rule) = catalog().iter().find(|rule| rule.id == subject) {
+        return Ok(format!("{}\n  {}\n  Why: {}\n  Mend: {}\n", rule.id, rule.summary, rule.why, rule.mend));
     }
     let schema = topology_schema();
     let mut current = schema.as_object().cloned().unwrap_or_default();
@@ -40,6 +40,25 @@ pub(super) fn explain(subject: &str) -> Result<String, String> {
         text.push_str(&format!("    {}\n", child.description));
     }
     Ok(text)
+}
+
+/// What a topology says about the field, and where; or that a convention speaks instead.
+pub(super) fn origin(subject: &str, loaded: &Loaded) -> String {
+    let declared = serde_json::to_value(&loaded.topology).unwrap_or(Value::Null);
+    let pointer = format!("/{}", subject.replace(['.', '['], "/").replace(']', ""));
+    match declared.pointer(&pointer) {
+        Some(value) => {
+            let place = loaded
+                .position(subject)
+                .map_or_else(String::new, |position| format!(", written at {position}"));
+            format!("\n  here: {value}{place}\n")
+        }
+        None => {
+            let place =
+                loaded.position(subject).map_or_else(String::new, |position| format!(" below {position}"));
+            format!("\n  here: not written{place}; the default above applies\n")
+        }
+    }
 }
 
 fn properties(schema: &Map<String, Value>) -> Map<String, Value> {

@@ -4,12 +4,14 @@
 
 mod arguments;
 mod explain;
+mod graph;
+mod progress;
 mod reference;
 
 use std::io::Write as _;
 use std::path::Path;
 
-use clap::Parser as _;
+use clap::{CommandFactory as _, Parser as _};
 use serde_json::{Value, json};
 
 use crate::finding::Findings;
@@ -17,7 +19,7 @@ use crate::git::{self, GitError, Provenance};
 use crate::load::{Source, topology_schema};
 use crate::publish::{PublishError, render_topology};
 use crate::render::{RenderError, Rendered, Templates};
-use crate::rules::{rules, validate};
+use crate::rules::{catalog, validate};
 use crate::schema::{ResourceSchemas, SchemaError};
 use arguments::{Arguments, Command, Output, RenderArguments};
 
@@ -46,6 +48,14 @@ enum CommandError {
         /// Why.
         source: std::io::Error,
     },
+    /// A file that an option names cannot be read.
+    #[error("cannot read {path}")]
+    Read {
+        /// The file.
+        path: String,
+        /// Why.
+        source: std::io::Error,
+    },
     /// Something to explain that does not exist.
     #[error("{0}")]
     Explain(String),
@@ -55,10 +65,14 @@ impl CommandError {
     /// 2 when the caller can mend it by saying something else, 1 otherwise.
     const fn exit_code(&self) -> u8 {
         match self {
-            Self::Findings(_) | Self::Schemas(_) | Self::Explain(_) => 2,
+            Self::Findings(_) | Self::Schemas(_) | Self::Explain(_) | Self::Read { .. } => 2,
             Self::Publish(PublishError::Topology(_) | PublishError::Render(_)) => 2,
             Self::Publish(PublishError::Git(error)) | Self::Git(error) => match error {
-                GitError::Branch { .. } | GitError::Protocol { .. } | GitError::PasswordFile { .. } => 2,
+                GitError::Branch { .. }
+                | GitError::Protocol { .. }
+                | GitError::PasswordFile { .. }
+                | GitError::History(_)
+                | GitError::Observed { .. } => 2,
                 _ => 1,
             },
             Self::Publish(PublishError::Verify(_)) | Self::Write { .. } => 1,
@@ -72,6 +86,7 @@ impl CommandError {
             | Self::Publish(PublishError::Topology(findings) | PublishError::Verify(findings)) => {
                 Some(findings)
             }
+            Self::Git(GitError::History(findings)) => Some(findings),
             _ => None,
         }
     }
@@ -139,7 +154,7 @@ fn execute(command: Command, output: Output) -> Result<String, CommandError> {
         }
         Command::Diff { input, repository } => {
             let (_, rendered) = rendered(&input)?;
-            let (location, credentials, options) = repository.resolve();
+            let (location, credentials, options) = repository.resolve()?;
             let diff = git::diff(&rendered, &location, &credentials, &options).map_err(CommandError::Git)?;
             Ok(match output {
                 Output::Json => document(&json!(diff)),
@@ -148,7 +163,7 @@ fn execute(command: Command, output: Output) -> Result<String, CommandError> {
         }
         Command::Commit { input, repository, commit } => {
             let (loaded, rendered) = rendered(&input)?;
-            let (location, credentials, options) = repository.resolve();
+            let (location, credentials, options) = repository.resolve()?;
             let options = commit.apply(options);
             let provenance = Provenance::of(&loaded.topology);
             let outcome = git::commit(&rendered, &provenance, &location, &credentials, &options)
@@ -158,20 +173,60 @@ fn execute(command: Command, output: Output) -> Result<String, CommandError> {
                 Output::Text => format!("{}\n", outcome_text(&outcome)),
             })
         }
+        Command::Graph { input, format } => {
+            let loaded = crate::load::load(&read(&input.files)?).map_err(CommandError::Findings)?;
+            let plan = crate::plan::plan(&validate(&loaded).map_err(CommandError::Findings)?);
+            Ok(match output {
+                Output::Json => document(&graph::json(&plan)),
+                Output::Text => graph::draw(&plan, format),
+            })
+        }
+        Command::Completion { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Arguments::command(), "c5c3-renderer", &mut script);
+            Ok(String::from_utf8_lossy(&script).into_owned())
+        }
+        Command::Man => Ok(manual()),
         Command::Schema => Ok(document(&topology_schema())),
         Command::Rules => Ok(match output {
             Output::Json => {
                 let all =
-                    rules().iter().map(|rule| json!({ "id": rule.id, "summary": rule.summary })).collect();
+                    catalog().iter().map(|rule| json!({ "id": rule.id, "summary": rule.summary })).collect();
                 document(&Value::Array(all))
             }
             Output::Text => {
-                rules().iter().map(|rule| format!("{:<22} {}\n", rule.id, rule.summary)).collect()
+                catalog().iter().map(|rule| format!("{:<24} {}\n", rule.id, rule.summary)).collect()
             }
         }),
-        Command::Explain { subject } => explain::explain(&subject).map_err(CommandError::Explain),
+        Command::Explain { subject, files } => {
+            let mut text = explain::explain(&subject).map_err(CommandError::Explain)?;
+            if !files.is_empty() {
+                let loaded = crate::load::load(&read(&files)?).map_err(CommandError::Findings)?;
+                text.push_str(&explain::origin(&subject, &loaded));
+            }
+            Ok(text)
+        }
         Command::Reference => Ok(reference_page()),
     }
+}
+
+/// The manual page: every command with its options, in the format of man(1).
+fn manual() -> String {
+    let mut page = Vec::new();
+    let command = Arguments::command();
+    let commands =
+        command.get_subcommands().filter(|command| !command.is_hide_set()).cloned().collect::<Vec<_>>();
+    let mut written = clap_mangen::Man::new(command).render(&mut page);
+    for command in commands {
+        let name = format!("c5c3-renderer-{}", command.get_name());
+        let man = clap_mangen::Man::new(command.display_name(name));
+        written = written.and_then(|()| man.render_description_section(&mut page));
+        written = written.and_then(|()| man.render_synopsis_section(&mut page));
+        written = written.and_then(|()| man.render_options_section(&mut page));
+    }
+    // Writing into memory does not fail.
+    let _infallible = written;
+    String::from_utf8_lossy(&page).into_owned()
 }
 
 fn read(files: &[std::path::PathBuf]) -> Result<Vec<Source>, CommandError> {
@@ -183,6 +238,7 @@ fn rendered(input: &RenderArguments) -> Result<(crate::load::Loaded, Rendered), 
     let templates = input.templates.as_deref().map_or_else(Templates::built_in, Templates::with_folder);
     let templates =
         templates.map_err(|error: RenderError| CommandError::Publish(PublishError::Render(error)))?;
+    let _said = progress::Progress::start("rendering");
     let schemas =
         input.schemas.as_deref().map(ResourceSchemas::read).transpose().map_err(CommandError::Schemas)?;
     Ok(render_topology(&sources, &templates, schemas.as_ref())?)
@@ -217,14 +273,23 @@ fn write_folder(rendered: &Rendered, folder: &Path, output: Output) -> Result<St
 }
 
 fn outcome_text(outcome: &git::Outcome) -> String {
-    match outcome {
-        git::Outcome::Unchanged { commit } => format!("nothing to commit, {commit} holds it all"),
-        git::Outcome::Committed { commit, added, changed, removed, lost_races } => {
+    let (mut text, leaving) = match outcome {
+        git::Outcome::Unchanged { commit, leaving } => {
+            (format!("nothing to commit, {commit} holds it all"), leaving)
+        }
+        git::Outcome::Committed { commit, added, changed, removed, lost_races, leaving } => {
             let races =
                 if *lost_races == 0 { String::new() } else { format!(", after {lost_races} lost race(s)") };
-            format!("committed {commit}: {added} added, {changed} changed, {removed} removed{races}")
+            (
+                format!("committed {commit}: {added} added, {changed} changed, {removed} removed{races}"),
+                leaving,
+            )
         }
+    };
+    for (name, reason) in leaving {
+        text.push_str(&format!("\nstill to leave: {name}: {reason}"));
     }
+    text
 }
 
 fn document(value: &Value) -> String {

@@ -1,11 +1,10 @@
 //! Conventions of a control plane.
 
-use c5c3_api::topology::{ControlPlane, Hosts, Messaging, MessagingMode, SizingProfile};
+use c5c3_api::topology::{ControlPlane, Hosts, Messaging, MessagingMode, NfsShare, SizingProfile};
 
-use super::compute::{self, Compute};
-use super::network::{self, Attachment, Network};
 use super::ovn::{self, ResolvedOvn};
-use super::{ResolvedManagement, names};
+use super::{Attachment, Compute, Network, ResolvedManagement, Services, Storage};
+use crate::attachments::{compute, network, services, storage};
 
 /// A control plane, resolved.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,6 +41,14 @@ pub struct ResolvedControlPlane {
     pub compute: Vec<Compute>,
     /// Network clusters.
     pub network: Vec<Network>,
+    /// Storage clusters.
+    pub storage: Vec<Storage>,
+    /// Service clusters.
+    pub services: Vec<Services>,
+    /// NFS shares for volumes; with any, there is a Cinder.
+    pub nfs_shares: Vec<NfsShare>,
+    /// Whether there is a dashboard.
+    pub has_dashboard: bool,
 }
 
 /// The Gateway of a control plane.
@@ -53,6 +60,10 @@ pub struct ResolvedGateway {
     pub namespace: Option<String>,
     /// Listener, when one is named.
     pub section_name: Option<String>,
+    /// Class, when the Gateway is ours to make.
+    pub class: Option<String>,
+    /// ClusterIssuer of its certificates.
+    pub issuer: Option<String>,
 }
 
 /// Public host names.
@@ -70,12 +81,16 @@ pub struct PublicHosts {
     pub nova: String,
     /// Nova's metadata service.
     pub nova_metadata: String,
+    /// Cinder.
+    pub cinder: String,
+    /// Horizon.
+    pub horizon: String,
 }
 
 impl PublicHosts {
     /// The names with the field that sets each.
     #[must_use]
-    pub fn named(&self) -> [(&'static str, &str); 6] {
+    pub fn named(&self) -> [(&'static str, &str); 8] {
         [
             ("keystone", &self.keystone),
             ("glance", &self.glance),
@@ -83,6 +98,8 @@ impl PublicHosts {
             ("neutron", &self.neutron),
             ("nova", &self.nova),
             ("novaMetadata", &self.nova_metadata),
+            ("cinder", &self.cinder),
+            ("horizon", &self.horizon),
         ]
     }
 }
@@ -117,6 +134,8 @@ pub struct ResolvedImageStore {
     pub region: String,
     /// Secret with the credentials.
     pub credentials_secret: String,
+    /// Storage cluster that it is on, when it is on one of ours.
+    pub cluster: Option<String>,
 }
 
 impl ResolvedControlPlane {
@@ -126,16 +145,47 @@ impl ResolvedControlPlane {
         network.chain(self.compute.iter().map(|compute| &compute.attachment))
     }
 
-    /// Whether hypervisors outside of the management cluster need the bus and the metadata service.
+    /// Whether hypervisors outside of the management cluster need the bus.
     #[must_use]
     pub fn has_remote_compute(&self) -> bool {
-        !self.compute.is_empty()
+        self.compute.iter().any(|compute| !compute.attachment.local)
+    }
+
+    /// Every attached cluster of any kind: the field of its entry, its name, and whether it is being emptied.
+    pub fn clusters(&self) -> impl Iterator<Item = (&str, &str, bool)> {
+        let with_chassis =
+            self.attachments().map(|entry| (entry.field.as_str(), entry.cluster.as_str(), entry.draining));
+        let storage =
+            self.storage.iter().map(|entry| (entry.field.as_str(), entry.cluster.as_str(), entry.draining));
+        let services =
+            self.services.iter().map(|entry| (entry.field.as_str(), entry.cluster.as_str(), entry.draining));
+        with_chassis.chain(storage).chain(services)
+    }
+
+    /// The storage cluster that images are kept on.
+    #[must_use]
+    pub fn image_storage(&self) -> Option<&Storage> {
+        let cluster = self.images.cluster.as_ref()?;
+        self.storage.iter().find(|storage| storage.cluster == *cluster)
+    }
+
+    /// The services that are published, with the field that sets each host name, and the name.
+    #[must_use]
+    pub fn published_hosts(&self) -> Vec<(&'static str, &str)> {
+        let is_there = |service: &str| match service {
+            "cinder" => !self.nfs_shares.is_empty(),
+            "horizon" => self.has_dashboard,
+            "novaMetadata" => !self.compute.is_empty(),
+            _ => true,
+        };
+        self.hosts.named().into_iter().filter(|(service, _)| is_there(service)).collect()
     }
 }
 
 pub(super) fn resolve(
     declared: &ControlPlane,
     field: &str,
+    topology: &str,
     management: &ResolvedManagement,
 ) -> ResolvedControlPlane {
     let name = &declared.name;
@@ -157,7 +207,20 @@ pub(super) fn resolve(
             compute::resolve(cluster, &format!("{field}.compute[{index}]"), declared, management)
         })
         .collect();
-    let has_remote_chassis = !network.is_empty() || !compute.is_empty();
+    let alone = declared.storage.len() < 2;
+    let storage: Vec<Storage> = declared
+        .storage
+        .iter()
+        .enumerate()
+        .map(|(index, cluster)| {
+            storage::resolve(cluster, &format!("{field}.storage[{index}]"), topology, alone)
+        })
+        .collect();
+    let services = declared.services.iter().enumerate();
+    let services = services
+        .map(|(index, cluster)| services::resolve(cluster, &format!("{field}.services[{index}]"), name));
+    let has_remote_chassis = network.iter().any(|entry| !entry.attachment.local)
+        || compute.iter().any(|entry| !entry.attachment.local);
     ResolvedControlPlane {
         field: field.to_owned(),
         name: name.clone(),
@@ -170,6 +233,8 @@ pub(super) fn resolve(
             name: gateway.name.unwrap_or_else(|| "openstack-gw".to_owned()),
             namespace: gateway.namespace,
             section_name: gateway.section_name,
+            class: gateway.class,
+            issuer: gateway.issuer,
         },
         hosts: hosts(declared.hosts.clone().unwrap_or_default(), &declared.domain),
         database_cluster: named(
@@ -182,7 +247,13 @@ pub(super) fn resolve(
         ),
         bus: bus(declared.messaging.clone().unwrap_or_default(), name),
         images: ResolvedImageStore {
-            endpoint: images.endpoint.unwrap_or_else(|| format!("https://s3.{}", declared.domain)),
+            endpoint: images.endpoint.unwrap_or_else(|| {
+                let on_ours = storage.iter().find(|entry| Some(&entry.cluster) == images.cluster.as_ref());
+                let store = on_ours.and_then(|entry| entry.object_store.as_ref());
+                store
+                    .map_or_else(|| format!("https://s3.{}", declared.domain), |store| store.endpoint.clone())
+            }),
+            cluster: images.cluster,
             bucket: images.bucket.unwrap_or_else(|| format!("{name}-images")),
             region: images.region.unwrap_or_else(|| region.clone()),
             credentials_secret: images.credentials_secret.unwrap_or_else(|| format!("{name}-image-store")),
@@ -193,6 +264,10 @@ pub(super) fn resolve(
         region,
         compute,
         network,
+        services: services.collect(),
+        storage,
+        nfs_shares: declared.volumes.clone().map(|volumes| volumes.nfs).unwrap_or_default(),
+        has_dashboard: declared.dashboard.is_some(),
     }
 }
 
@@ -210,6 +285,8 @@ fn hosts(declared: Hosts, domain: &str) -> PublicHosts {
         neutron: host(declared.neutron, "neutron"),
         nova: host(declared.nova, "nova"),
         nova_metadata: host(declared.nova_metadata, "nova-metadata"),
+        cinder: host(declared.cinder, "cinder"),
+        horizon: host(declared.horizon, "horizon"),
     }
 }
 
@@ -227,9 +304,4 @@ fn bus(declared: Messaging, name: &str) -> Bus {
                 .unwrap_or_else(|| format!("{name}-remote-bus")),
         },
     }
-}
-
-/// The selector of chassis when none is declared.
-pub(super) fn default_chassis_selector() -> c5c3_api::topology::NodeSelector {
-    names::labelled(names::CHASSIS_LABEL)
 }

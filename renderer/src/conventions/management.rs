@@ -1,6 +1,8 @@
 //! Conventions of the management cluster.
 
-use c5c3_api::topology::{Management, SecretStoreKind, SourceKind};
+use std::collections::BTreeMap;
+
+use c5c3_api::topology::{Management, Observability, OpenBao, Platform, SecretStoreKind, SourceKind};
 
 /// The management cluster, resolved.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,9 +31,56 @@ pub struct ResolvedManagement {
     pub timeout: String,
     /// How long Flux waits for a control plane or a database.
     pub long_timeout: String,
+    /// The operators that are installed, when they are.
+    pub platform: Option<ResolvedPlatform>,
+    /// The OpenBao behind the store, when it is known.
+    pub openbao: Option<ResolvedOpenBao>,
+    /// What monitoring is told, when it is.
+    pub observability: Option<ResolvedObservability>,
+}
+
+/// The operators of the management cluster.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ResolvedPlatform {
+    /// As declared.
+    pub declared: Platform,
+    /// Replicas of each service operator.
+    pub operator_replicas: u32,
+    /// Image tag of the service operators.
+    pub operator_image_tag: String,
+}
+
+/// OpenBao and its addresses.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ResolvedOpenBao {
+    /// On the management cluster.
+    pub address: String,
+    /// From attached clusters.
+    pub external_address: Option<String>,
+    /// Mount of the key-value engine.
+    pub mount: String,
+    /// Role of the management cluster.
+    pub role: String,
+}
+
+/// Hooks of monitoring.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ResolvedObservability {
+    /// Alertmanager.
+    pub alertmanager: Option<String>,
+    /// Labels of monitors and rules.
+    pub labels: BTreeMap<String, String>,
+    /// Minutes before an alert.
+    pub minutes: u32,
 }
 
 impl ResolvedManagement {
+    /// Whether the stores themselves are rendered; one of a single namespace is its owner's business.
+    #[must_use]
+    pub fn renders_stores(&self) -> bool {
+        self.openbao.is_some() && self.store_kind == "ClusterSecretStore"
+    }
+
     /// A key in the secret store.
     #[must_use]
     pub fn secret_key(&self, parts: &[&str]) -> String {
@@ -73,5 +122,34 @@ pub(super) fn resolve(declared: Option<&Management>) -> ResolvedManagement {
         retry_interval: reconciliation.retry_interval.unwrap_or_else(|| "1m".to_owned()),
         timeout: reconciliation.timeout.clone().unwrap_or_else(|| "10m".to_owned()),
         long_timeout: reconciliation.timeout.unwrap_or_else(|| "60m".to_owned()),
+        platform: declared.platform.map(platform),
+        openbao: declared.openbao.map(openbao),
+        observability: declared.observability.map(observability),
+    }
+}
+
+fn platform(declared: Platform) -> ResolvedPlatform {
+    ResolvedPlatform {
+        operator_replicas: declared.operator_replicas.unwrap_or(2),
+        operator_image_tag: declared.operator_image_tag.clone().unwrap_or_else(|| "latest".to_owned()),
+        declared,
+    }
+}
+
+fn openbao(declared: OpenBao) -> ResolvedOpenBao {
+    ResolvedOpenBao {
+        address: declared.address.unwrap_or_else(|| "https://openbao.shared-services.svc:8200".to_owned()),
+        external_address: declared.external_address,
+        mount: declared.mount.unwrap_or_else(|| "kv-v2".to_owned()),
+        role: declared.role.unwrap_or_else(|| "eso-management".to_owned()),
+    }
+}
+
+fn observability(declared: Observability) -> ResolvedObservability {
+    let usual = || BTreeMap::from([("release".to_owned(), "kube-prometheus-stack".to_owned())]);
+    ResolvedObservability {
+        alertmanager: declared.alertmanager,
+        labels: if declared.labels.is_empty() { usual() } else { declared.labels },
+        minutes: declared.minutes.unwrap_or(15),
     }
 }

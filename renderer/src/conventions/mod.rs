@@ -3,20 +3,30 @@
 //! A topology stays short because almost everything has a usual value. This step writes all of them down, so that rules and plan never ask
 //! "is it set, and if not, what then?". Each resolved entry keeps the path of the field it came from, for messages.
 
-mod compute;
 mod control_plane;
 mod management;
-mod names;
-mod network;
+pub(crate) mod names;
 mod ovn;
+mod ports;
 
-pub use compute::{Compute, ResolvedPool};
+pub use crate::attachments::compute::{Compute, ResolvedLibvirt, ResolvedPool};
+pub use crate::attachments::network::Network;
+pub use crate::attachments::services::{PlacedOn, Services};
+pub use crate::attachments::storage::{
+    ResolvedBackup, ResolvedClient, ResolvedObjectStore, ResolvedPoolOfCeph, ResolvedVolumes, Storage,
+};
+pub use crate::attachments::{Attachment, ResolvedAccess, ResolvedChassis, ResolvedHost};
 pub use control_plane::{Bus, PublicHosts, ResolvedControlPlane, ResolvedGateway, ResolvedImageStore};
-pub use management::ResolvedManagement;
-pub use network::{Attachment, Network, ResolvedChassis};
+pub use management::{ResolvedManagement, ResolvedObservability, ResolvedOpenBao, ResolvedPlatform};
 pub use ovn::{OvnStore, ResolvedOvn, ResolvedRelay};
 
+pub(crate) use ports::open_ports;
+
+use std::sync::Arc;
+
 use c5c3_api::topology::Topology;
+
+use crate::load::Positions;
 
 /// A topology with nothing left open.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,10 +37,16 @@ pub struct Resolved {
     pub management: ResolvedManagement,
     /// The control planes, in the order of the document.
     pub control_planes: Vec<ResolvedControlPlane>,
+    pub(crate) positions: Arc<Positions>,
 }
 
 impl Resolved {
-    /// Every attached cluster, with the control plane it is attached to.
+    /// Every attached cluster of any kind: the field of its entry, its name, and whether it is being emptied.
+    pub fn clusters(&self) -> impl Iterator<Item = (&str, &str, bool)> {
+        self.control_planes.iter().flat_map(ResolvedControlPlane::clusters)
+    }
+
+    /// Every attached cluster with chassis, with the control plane it is attached to.
     pub fn attachments(&self) -> impl Iterator<Item = (&ResolvedControlPlane, &Attachment)> {
         self.control_planes.iter().flat_map(|control_plane| {
             control_plane.attachments().map(move |attachment| (control_plane, attachment))
@@ -48,8 +64,10 @@ pub fn resolve(topology: &Topology) -> Resolved {
         .iter()
         .enumerate()
         .map(|(index, declared)| {
-            control_plane::resolve(declared, &format!("spec.controlPlanes[{index}]"), &management)
+            let field = format!("spec.controlPlanes[{index}]");
+            control_plane::resolve(declared, &field, &topology.metadata.name, &management)
         })
         .collect();
-    Resolved { name: topology.metadata.name.clone(), management, control_planes }
+    let positions = Arc::default();
+    Resolved { name: topology.metadata.name.clone(), management, control_planes, positions }
 }

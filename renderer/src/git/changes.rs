@@ -6,8 +6,11 @@ use std::path::Path;
 use git2::{ObjectType, Oid, Repository, Tree};
 
 use super::error::objects;
+use super::history::{self, New, Old};
 use super::manifest::{self, Manifest};
-use super::{EditedFiles, GitError};
+use super::removal::Removal;
+use super::{CommitOptions, EditedFiles, GitError};
+use crate::finding::{Finding, Findings};
 use crate::render::Rendered;
 
 /// The difference between a tree and what was rendered.
@@ -23,6 +26,12 @@ pub(super) struct Changes {
     pub(super) changed: usize,
     /// How many are gone.
     pub(super) removed: usize,
+    /// Layers that leave, now or later.
+    pub(super) removal: Removal,
+    /// Those of them whose removal nobody has accepted yet.
+    pub(super) unaccepted: Vec<String>,
+    /// What may not change and would.
+    pub(super) history: Vec<Finding>,
 }
 
 /// What stands at a path of a tree.
@@ -39,13 +48,19 @@ impl Changes {
         base: Option<&Tree<'_>>,
         manifest: &Manifest,
         rendered: &Rendered,
-        edited_files: EditedFiles,
+        options: &CommitOptions,
     ) -> Result<Self, GitError> {
-        let mut changes = Self::default();
+        let removal = Removal::plan(repository, base, manifest, rendered, options.observed.as_ref())?;
+        let mut changes = Self { removal, ..Self::default() };
         let (mut foreign, mut edited) = (Vec::new(), Vec::new());
         let mut blobs = BTreeMap::new();
+        let root_index = changes.removal.root_index(rendered);
         for (path, file) in &rendered.files {
-            let blob = hash(file.text.as_bytes())?;
+            let bytes = match &root_index {
+                Some(text) if *path == rendered.root_index() => text.as_bytes(),
+                _ => file.text.as_bytes(),
+            };
+            let blob = hash(bytes)?;
             blobs.insert(path.as_str(), blob);
             match standing(repository, base, path)? {
                 Standing::Nothing => changes.added += 1,
@@ -58,9 +73,11 @@ impl Changes {
                 }
                 Standing::File(_) | Standing::Other => foreign.push(path.clone()),
             }
-            changes.writes.insert(path.clone(), file.text.clone().into_bytes());
+            changes.writes.insert(path.clone(), bytes.to_vec());
         }
-        for path in manifest.paths().filter(|path| !rendered.files.contains_key(*path)) {
+        let gone = manifest.paths().filter(|path| !rendered.files.contains_key(*path));
+        let gone: Vec<&str> = gone.filter(|path| !changes.removal.retains(path)).collect();
+        for path in gone {
             match standing(repository, base, path)? {
                 Standing::Nothing => {}
                 Standing::File(found) => {
@@ -76,11 +93,54 @@ impl Changes {
         if !foreign.is_empty() {
             return Err(GitError::Foreign { paths: foreign });
         }
-        if !edited.is_empty() && edited_files == EditedFiles::Refuse {
+        if !edited.is_empty() && options.edited == EditedFiles::Refuse {
             return Err(GitError::Edited { paths: edited });
         }
+        changes.compare_with_history(repository, base, manifest, rendered)?;
         changes.write_manifest(repository, base, manifest, rendered, &blobs)?;
+        changes.unaccepted =
+            changes.removal.names().into_iter().filter(|name| !manifest.is_leaving(name)).collect();
         Ok(changes)
+    }
+
+    /// Looks at objects that change or go, beside those that come.
+    fn compare_with_history(
+        &mut self,
+        repository: &Repository,
+        base: Option<&Tree<'_>>,
+        manifest: &Manifest,
+        rendered: &Rendered,
+    ) -> Result<(), GitError> {
+        // What is announced to leave is as good as gone: later it is too late to ask.
+        let announced = self.removal.retained();
+        let differing =
+            self.writes.keys().filter(|path| manifest.owns(path)).chain(&self.removals).chain(announced);
+        let mut old = Vec::new();
+        for path in differing.filter(|path| path.ends_with(".yaml")) {
+            let Standing::File(id) = standing(repository, base, path)? else {
+                continue;
+            };
+            let blob = repository.find_blob(id).map_err(objects(format!("read {path}")))?;
+            // A file that somebody has broken says nothing about what was committed.
+            if let Ok(object) = serde_saphyr::from_str(&String::from_utf8_lossy(blob.content())) {
+                let cluster = manifest.cluster(path).unwrap_or_default().to_owned();
+                old.push(Old { path: path.clone(), cluster, object });
+            }
+        }
+        if old.is_empty() {
+            return Ok(());
+        }
+        let mut new = Vec::new();
+        for (path, file) in &rendered.files {
+            if self.writes.contains_key(path)
+                && path.ends_with(".yaml")
+                && let Ok(object) = serde_saphyr::from_str(&file.text)
+            {
+                new.push(New { cluster: file.cluster.clone(), object, position: file.position.clone() });
+            }
+        }
+        self.history = history::compare(&old, &new);
+        Ok(())
     }
 
     fn write_manifest(
@@ -94,7 +154,11 @@ impl Changes {
         let files = rendered.files.iter().filter_map(|(path, file)| {
             blobs.get(path.as_str()).map(|blob| (path.as_str(), *blob, file.cluster.as_str()))
         });
-        let new = Manifest::of(&rendered.topology, files);
+        let waiting = self.removal.waiting.keys().cloned().collect();
+        let mut new = Manifest::of(&rendered.topology, files, waiting);
+        for path in self.removal.retained() {
+            new.keep(old, path);
+        }
         let path = manifest::path(&rendered.topology);
         let exists = matches!(standing(repository, base, &path)?, Standing::File(_));
         if new != *old || !exists {
@@ -108,19 +172,15 @@ impl Changes {
         self.writes.is_empty() && self.removals.is_empty()
     }
 
-    /// Names of the Flux Kustomizations that would disappear.
-    pub(super) fn removed_layers(&self) -> Vec<String> {
-        let files = self.removals.iter().filter_map(|path| path.split_once("/flux/"));
-        files.filter_map(|(_, file)| file.strip_suffix(".yaml")).map(str::to_owned).collect()
-    }
-
-    /// A cluster that leaves, or a layer, is acknowledged by number: a mistake in the topology must not delete a cloud.
-    pub(super) fn check_removals(&self, accepted: usize) -> Result<(), GitError> {
-        let layers = self.removed_layers();
-        if layers.len() == accepted || (layers.is_empty() && self.removed == 0) {
+    /// A cluster that leaves, or a layer, is acknowledged by number, once: a mistake in the topology must not take down a cloud.
+    pub(super) fn check(&self, accepted: usize) -> Result<(), GitError> {
+        if !self.history.is_empty() {
+            return Err(GitError::History(Findings(self.history.clone())));
+        }
+        if self.unaccepted.is_empty() || self.unaccepted.len() == accepted {
             Ok(())
         } else {
-            Err(GitError::Removals { accepted, layers })
+            Err(GitError::Removals { accepted, layers: self.unaccepted.clone() })
         }
     }
 }

@@ -11,7 +11,8 @@ use serde_json::Value;
 use super::changes::Changes;
 use super::error::objects;
 use super::manifest::Manifest;
-use super::{EditedFiles, GitError};
+use super::{CommitOptions, EditedFiles, GitError};
+use crate::finding::Finding;
 use crate::render::Rendered;
 
 /// The difference between a branch and what was rendered.
@@ -24,8 +25,14 @@ pub struct Diff {
     pub pruned: Vec<ObjectReference>,
     /// Objects that leave Git and stay on their cluster.
     pub left_behind: Vec<ObjectReference>,
-    /// Flux Kustomizations that disappear; their number is what a commit asks to be accepted.
+    /// Flux Kustomizations that leave with the next commit.
     pub removed_layers: Vec<String>,
+    /// Flux Kustomizations that leave later, each with what it waits for.
+    pub leaving: BTreeMap<String, String>,
+    /// Leaving ones that nobody has accepted; their number is what a commit asks for.
+    pub unaccepted: Vec<String>,
+    /// What may not change and would; it stops a commit.
+    pub refused: Vec<Finding>,
 }
 
 /// Files of one cluster's tree.
@@ -59,7 +66,7 @@ impl Diff {
     /// Nothing differs.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.clusters.is_empty()
+        self.clusters.is_empty() && self.leaving.is_empty()
     }
 }
 
@@ -68,9 +75,17 @@ pub(super) fn between(
     base: Option<&Tree<'_>>,
     manifest: &Manifest,
     rendered: &Rendered,
+    options: &CommitOptions,
 ) -> Result<Diff, GitError> {
-    let changes = Changes::between(repository, base, manifest, rendered, EditedFiles::Overwrite)?;
-    let mut diff = Diff { removed_layers: changes.removed_layers(), ..Diff::default() };
+    let options = CommitOptions { edited: EditedFiles::Overwrite, ..options.clone() };
+    let changes = Changes::between(repository, base, manifest, rendered, &options)?;
+    let mut diff = Diff {
+        removed_layers: changes.removal.now.clone(),
+        leaving: changes.removal.waiting.clone(),
+        unaccepted: changes.unaccepted.clone(),
+        refused: changes.history.clone(),
+        ..Diff::default()
+    };
     for path in changes.writes.keys() {
         let Some(file) = rendered.files.get(path) else {
             continue;
@@ -83,7 +98,7 @@ pub(super) fn between(
         let cluster = manifest.cluster(path).unwrap_or_default().to_owned();
         diff.clusters.entry(cluster).or_default().removed.push(path.clone());
     }
-    let old = Old::read(repository, base, manifest)?;
+    let old = Old::read(repository, base, manifest, &changes)?;
     old.removed_objects(&changes, rendered, &mut diff);
     Ok(diff)
 }
@@ -95,9 +110,16 @@ struct Old {
 }
 
 impl Old {
-    fn read(repository: &Repository, base: Option<&Tree<'_>>, manifest: &Manifest) -> Result<Self, GitError> {
+    /// Those that differ or go; the others are as they will be.
+    fn read(
+        repository: &Repository,
+        base: Option<&Tree<'_>>,
+        manifest: &Manifest,
+        changes: &Changes,
+    ) -> Result<Self, GitError> {
         let mut old = Self { objects: BTreeMap::new(), clusters: BTreeMap::new() };
-        for path in manifest.paths() {
+        let differing = changes.writes.keys().chain(&changes.removals).map(String::as_str);
+        for path in differing.filter(|path| manifest.owns(path) && path.ends_with(".yaml")) {
             let Some(entry) = base.and_then(|base| base.get_path(Path::new(path)).ok()) else {
                 continue;
             };
@@ -128,7 +150,8 @@ impl Old {
     fn removed_objects(&self, changes: &Changes, rendered: &Rendered, diff: &mut Diff) {
         let orphaned = self.orphaned_folders(changes);
         let mut kept: BTreeSet<ObjectReference> = BTreeSet::new();
-        for (path, file) in &rendered.files {
+        let coming = rendered.files.iter().filter(|(path, _)| changes.writes.contains_key(*path));
+        for (path, file) in coming.filter(|(path, _)| path.ends_with(".yaml")) {
             if let Ok(object) = serde_saphyr::from_str::<Value>(&file.text) {
                 let mut reference = self.reference(path, &object);
                 reference.cluster.clone_from(&file.cluster);
@@ -137,7 +160,10 @@ impl Old {
         }
         for (path, object) in &self.objects {
             let reference = self.reference(path, object);
-            if kept.contains(&reference) || reference.api_version.starts_with("kustomize.config.k8s.io/") {
+            if changes.removal.retains(path)
+                || kept.contains(&reference)
+                || reference.api_version.starts_with("kustomize.config.k8s.io/")
+            {
                 continue;
             }
             let annotation = object
@@ -196,12 +222,20 @@ impl fmt::Display for Diff {
                 writeln!(formatter, "  {object}")?;
             }
         }
-        if !self.removed_layers.is_empty() {
+        for name in &self.removed_layers {
+            writeln!(formatter, "leaves now: {name}")?;
+        }
+        for (name, reason) in &self.leaving {
+            writeln!(formatter, "leaves later: {name}: {reason}")?;
+        }
+        for finding in &self.refused {
+            writeln!(formatter, "{finding}")?;
+        }
+        if !self.unaccepted.is_empty() {
+            let count = self.unaccepted.len();
             writeln!(
                 formatter,
-                "{} Flux Kustomization(s) disappear: commit with --accept-removals {}",
-                self.removed_layers.len(),
-                self.removed_layers.len()
+                "{count} Flux Kustomization(s) would leave: commit with --accept-removals {count}"
             )?;
         }
         Ok(())

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::finding::Findings;
+
 /// Why nothing was committed.
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
@@ -108,12 +110,21 @@ pub enum GitError {
         paths: Vec<String>,
     },
     /// More or fewer Flux Kustomizations would disappear than were accepted.
-    #[error("{} Flux Kustomization(s) would be removed and {accepted} accepted: {}", layers.len(), layers.join(", "))]
+    #[error("{} Flux Kustomization(s) would leave and {accepted} accepted: {}", layers.len(), layers.join(", "))]
     Removals {
         /// How many were accepted.
         accepted: usize,
         /// Which would be removed.
         layers: Vec<String>,
+    },
+    /// Something that was committed once would change although it cannot.
+    #[error("the change cannot be made to what is already there")]
+    History(#[source] Findings),
+    /// What Flux has on the cluster cannot be understood.
+    #[error("this is no list of Flux Kustomizations")]
+    Observed {
+        /// Why, when it is not JSON.
+        source: Option<serde_json::Error>,
     },
     /// It took too long.
     #[error("gave up on {location} after {seconds} s")]
@@ -141,6 +152,9 @@ impl GitError {
             }
             Self::Removals { .. } => Some(
                 "look at `diff`; their objects may be deleted. Then commit with --accept-removals and that number",
+            ),
+            Self::Observed { .. } => Some(
+                "kubectl get kustomizations.kustomize.toolkit.fluxcd.io --all-namespaces --output json prints it",
             ),
             Self::Manifest { .. } => Some("restore the file from the history of the branch"),
             Self::Credentials { .. } => Some("give --username and --password-file"),

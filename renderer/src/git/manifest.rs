@@ -3,7 +3,7 @@
 //! It lives in the repository beside the files, so that it always fits the tip that it is read from. A file that it does not list is
 //! somebody else's; a file whose blob differs from the recorded one was edited by somebody else.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use git2::{Oid, Repository, Tree};
@@ -23,6 +23,9 @@ pub(super) struct Manifest {
     version: u32,
     /// Name of the topology.
     topology: String,
+    /// Layers that are on their way out, whose removal was accepted.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    leaving: BTreeSet<String>,
     /// Our files.
     files: BTreeMap<String, Entry>,
 }
@@ -51,7 +54,7 @@ impl Manifest {
     ) -> Result<Self, GitError> {
         let path = path(topology);
         let Some(entry) = base.and_then(|base| base.get_path(Path::new(&path)).ok()) else {
-            return Ok(Self { version: 1, topology: topology.to_owned(), files: BTreeMap::new() });
+            return Ok(Self { version: 1, topology: topology.to_owned(), ..Self::default() });
         };
         let blob = repository.find_blob(entry.id()).map_err(objects(format!("read {path}")))?;
         serde_json::from_slice(blob.content()).map_err(|source| GitError::Manifest { path, source })
@@ -61,13 +64,14 @@ impl Manifest {
     pub(super) fn of<'file>(
         topology: &str,
         files: impl Iterator<Item = (&'file str, Oid, &'file str)>,
+        leaving: BTreeSet<String>,
     ) -> Self {
         let files = files
             .map(|(path, blob, cluster)| {
                 (path.to_owned(), Entry { blob: blob.to_string(), cluster: cluster.to_owned() })
             })
             .collect();
-        Self { version: 1, topology: topology.to_owned(), files }
+        Self { version: 1, topology: topology.to_owned(), leaving, files }
     }
 
     /// Its text: sorted, one file per line group, ends in a newline.
@@ -75,6 +79,18 @@ impl Manifest {
         let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
         text.push('\n');
         text
+    }
+
+    /// Takes over what an older manifest says of a file that stays.
+    pub(super) fn keep(&mut self, old: &Self, path: &str) {
+        if let Some(entry) = old.files.get(path) {
+            self.files.insert(path.to_owned(), entry.clone());
+        }
+    }
+
+    /// Whether the removal of a layer was accepted before.
+    pub(super) fn is_leaving(&self, layer: &str) -> bool {
+        self.leaving.contains(layer)
     }
 
     /// Paths of our files.

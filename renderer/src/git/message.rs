@@ -81,9 +81,13 @@ fn text(changes: &Changes, provenance: &Provenance) -> String {
     let Changes { added, changed, removed, .. } = changes;
     let mut text =
         format!("Render topology {topology}\n\n{added} added, {changed} changed, {removed} removed.\n");
-    let layers = changes.removed_layers();
-    if !layers.is_empty() {
-        text.push_str(&format!("Flux Kustomizations removed: {}.\n", layers.join(", ")));
+    let now = &changes.removal.now;
+    if !now.is_empty() {
+        text.push_str(&format!("Flux Kustomizations removed: {}.\n", now.join(", ")));
+    }
+    let later: Vec<&str> = changes.removal.waiting.keys().map(String::as_str).collect();
+    if !later.is_empty() {
+        text.push_str(&format!("Flux Kustomizations that will leave: {}.\n", later.join(", ")));
     }
     text.push_str(&format!("\nTopology-Digest: {digest}\nRendered-By: c5c3-renderer {version}\n"));
     text

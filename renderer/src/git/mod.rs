@@ -12,12 +12,17 @@ mod changes;
 mod diff;
 mod directory;
 mod error;
+mod history;
 mod location;
 mod manifest;
 mod message;
+mod observed;
 mod remote;
+mod removal;
 mod tree;
 mod worker;
+
+use std::collections::BTreeMap;
 
 use git2::{Oid, Repository};
 
@@ -27,8 +32,10 @@ use manifest::Manifest;
 
 pub use diff::{ClusterDiff, Diff, ObjectReference};
 pub use error::GitError;
+pub use history::{HISTORY_RULES, HistoryRule};
 pub use location::{Credentials, Location};
 pub use message::{Author, Provenance};
+pub use observed::Observed;
 pub use worker::{commit, diff};
 
 /// What to do with our files that somebody edited.
@@ -50,8 +57,10 @@ pub struct CommitOptions {
     pub author: Author,
     /// Our files that somebody edited.
     pub edited: EditedFiles,
-    /// How many Flux Kustomizations may disappear. Any other number than the real one stops the commit.
+    /// How many more Flux Kustomizations may leave. Any other number than the real one stops the commit.
     pub accepted_removals: usize,
+    /// What Flux has on the cluster. Without it nothing leaves; it is only announced.
+    pub observed: Option<Observed>,
     /// How often to start over when somebody else was faster.
     pub attempts: u32,
     /// How long everything may take.
@@ -65,6 +74,7 @@ impl Default for CommitOptions {
             author: Author::default(),
             edited: EditedFiles::Refuse,
             accepted_removals: 0,
+            observed: None,
             attempts: 10,
             deadline: std::time::Duration::from_secs(300),
         }
@@ -79,6 +89,9 @@ pub enum Outcome {
     Unchanged {
         /// The commit that holds it.
         commit: String,
+        /// Layers that are on their way out, each with what it waits for.
+        #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+        leaving: BTreeMap<String, String>,
     },
     /// A commit was published.
     Committed {
@@ -92,6 +105,9 @@ pub enum Outcome {
         removed: usize,
         /// How often somebody else was faster.
         lost_races: u32,
+        /// Layers that are on their way out, each with what it waits for.
+        #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+        leaving: BTreeMap<String, String>,
     },
 }
 
@@ -121,6 +137,7 @@ struct Prepared {
     added: usize,
     changed: usize,
     removed: usize,
+    leaving: BTreeMap<String, String>,
 }
 
 /// The loop of the picture above.
@@ -133,8 +150,12 @@ fn commit_to(
     for lost_races in 0..options.attempts.max(1) {
         let tip = upstream.tip()?;
         let prepared = prepare(upstream.repository(), tip, rendered, provenance, options)?;
-        let Some(Prepared { commit, added, changed, removed }) = prepared else {
-            return Ok(Outcome::Unchanged { commit: tip.map(|tip| tip.to_string()).unwrap_or_default() });
+        let Prepared { commit, added, changed, removed, leaving } = match prepared {
+            Ok(prepared) => prepared,
+            Err(leaving) => {
+                let commit = tip.map(|tip| tip.to_string()).unwrap_or_default();
+                return Ok(Outcome::Unchanged { commit, leaving });
+            }
         };
         match upstream.publish(tip, commit)? {
             Verdict::Accepted => {
@@ -144,6 +165,7 @@ fn commit_to(
                     changed,
                     removed,
                     lost_races,
+                    leaving,
                 });
             }
             Verdict::Lost => {}
@@ -173,25 +195,25 @@ fn moved_on(
     Ok(upstream.tip()? != tip)
 }
 
-/// Writes the commit on top of the tip; `None` when the tip already holds it all.
+/// Writes the commit on top of the tip. When the tip already holds it all, only what is still on its way out is left to say.
 fn prepare(
     repository: &Repository,
     tip: Option<Oid>,
     rendered: &Rendered,
     provenance: &Provenance,
     options: &CommitOptions,
-) -> Result<Option<Prepared>, GitError> {
+) -> Result<Result<Prepared, BTreeMap<String, String>>, GitError> {
     let base = tip.map(|tip| tree::of_commit(repository, tip)).transpose()?;
     let manifest = Manifest::read(repository, base.as_ref(), &rendered.topology)?;
-    let changes = Changes::between(repository, base.as_ref(), &manifest, rendered, options.edited)?;
-    changes.check_removals(options.accepted_removals)?;
+    let changes = Changes::between(repository, base.as_ref(), &manifest, rendered, options)?;
+    changes.check(options.accepted_removals)?;
     if changes.is_empty() {
-        return Ok(None);
+        return Ok(Err(changes.removal.waiting));
     }
     let new_tree = tree::apply(repository, base.as_ref(), &changes.writes, &changes.removals)?;
     let commit = message::write(repository, new_tree, tip, &changes, provenance, options)?;
-    let Changes { added, changed, removed, .. } = changes;
-    Ok(Some(Prepared { commit, added, changed, removed }))
+    let Changes { added, changed, removed, removal, .. } = changes;
+    Ok(Ok(Prepared { commit, added, changed, removed, leaving: removal.waiting }))
 }
 
 fn reference(branch: &str) -> String {

@@ -39,12 +39,12 @@ pub fn diff(
     credentials: &Credentials,
     options: &CommitOptions,
 ) -> Result<Diff, GitError> {
-    let rendered = rendered.clone();
+    let (rendered, settings) = (rendered.clone(), options.clone());
     on_thread(location, credentials, &options.branch, options.deadline, move |upstream| {
         let tip = upstream.tip()?;
         let base = tip.map(|tip| tree::of_commit(upstream.repository(), tip)).transpose()?;
         let manifest = Manifest::read(upstream.repository(), base.as_ref(), &rendered.topology)?;
-        difference::between(upstream.repository(), base.as_ref(), &manifest, &rendered)
+        difference::between(upstream.repository(), base.as_ref(), &manifest, &rendered, &settings)
     })
 }
 

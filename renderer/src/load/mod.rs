@@ -9,6 +9,7 @@ mod shape;
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use c5c3_api::topology::Topology;
 
@@ -57,7 +58,7 @@ impl Source {
 pub struct Loaded {
     /// The topology as declared.
     pub topology: Topology,
-    positions: Positions,
+    pub(crate) positions: Arc<Positions>,
 }
 
 impl Loaded {
@@ -69,14 +70,14 @@ impl Loaded {
 }
 
 /// Places by field path.
-#[derive(Clone, Debug, Default)]
-struct Positions {
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Positions {
     files: Vec<String>,
     places: BTreeMap<String, Place>,
 }
 
 impl Positions {
-    fn of(&self, field: &str) -> Option<Position> {
+    pub(crate) fn of(&self, field: &str) -> Option<Position> {
         let mut path = field;
         loop {
             if let Some(place) = self.places.get(path) {
@@ -117,7 +118,7 @@ pub fn load(sources: &[Source]) -> Result<Loaded, Findings> {
     let value = tree.to_json();
     shape::check(&value, &positions).into_result()?;
     match serde_json::from_value(value) {
-        Ok(topology) => Ok(Loaded { topology, positions }),
+        Ok(topology) => Ok(Loaded { topology, positions: Arc::new(positions) }),
         Err(error) => Err(Findings(vec![Finding {
             rule: "field-type",
             position: positions.of(""),

@@ -2,37 +2,46 @@
 
 use serde_json::{Map, Value, json};
 
-use super::connection;
 use super::layer::{Health, Layer, kept, metadata};
 use super::secrets::{Remote, external_secret};
+use super::{gateway, platform_is_ready, services};
+use crate::attachments::{kubeconfig_secret, layer_name as attachment_layer};
 use crate::conventions::{Bus, OvnStore, ResolvedControlPlane, ResolvedManagement};
 
 /// Name of one of a control plane's layers.
-pub(super) fn layer_name(control_plane: &str, step: &str) -> String {
+pub(crate) fn layer_name(control_plane: &str, step: &str) -> String {
     format!("{control_plane}-{step}")
 }
 
-fn layer(control_plane: &ResolvedControlPlane, management: &ResolvedManagement, step: &str) -> Layer {
+pub(super) fn layer(
+    control_plane: &ResolvedControlPlane,
+    management: &ResolvedManagement,
+    step: &str,
+) -> Layer {
     let path = format!("clusters/{}/control-planes/{}/{step}", management.name, control_plane.name);
     Layer::new(layer_name(&control_plane.name, step), &management.name, path, &control_plane.field)
         .keeps_objects()
 }
 
 /// The namespace that everything else of a control plane lives in.
-pub(super) fn namespace(control_plane: &ResolvedControlPlane, management: &ResolvedManagement) -> Layer {
+fn namespace(control_plane: &ResolvedControlPlane, management: &ResolvedManagement) -> Layer {
     let object =
         json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": kept(&control_plane.namespace, None) });
-    layer(control_plane, management, "namespace").with("namespace.yaml", "namespace", Health::Status, object)
+    layer(control_plane, management, "namespace").after(platform_is_ready(management)).with(
+        "namespace.yaml",
+        "namespace",
+        Health::Status,
+        object,
+    )
 }
 
-/// Everything between the namespace and the attachments, in order.
+/// Everything of the control plane itself, without the attachments.
 pub(super) fn layers(control_plane: &ResolvedControlPlane, management: &ResolvedManagement) -> Vec<Layer> {
     let name = |step: &str| layer_name(&control_plane.name, step);
-    let mut layers = Vec::new();
+    let mut layers = vec![namespace(control_plane, management)];
     let mut ovn_waits_for = vec![name("namespace")];
-    ovn_waits_for.extend(
-        control_plane.ovn.cluster.iter().map(|cluster| connection::layer_name(cluster, "registration")),
-    );
+    ovn_waits_for
+        .extend(control_plane.ovn.cluster.iter().map(|cluster| attachment_layer(cluster, "registration")));
     if let Some(authority) = ovn_authority(control_plane, management) {
         ovn_waits_for.push(authority.name.clone());
         layers.push(authority);
@@ -44,19 +53,27 @@ pub(super) fn layers(control_plane: &ResolvedControlPlane, management: &Resolved
         Health::Condition("Ready"),
         central,
     ));
+    let gateway = gateway::layer(control_plane, management);
+    let mut waits_for = vec![name("ovn"), name("secrets")];
+    waits_for.extend(gateway.iter().map(|gateway| gateway.name.clone()));
+    layers.extend(gateway);
+    // Services are placed on clusters that the operators can already enter.
+    let hosts = control_plane.services.iter();
+    waits_for.extend(hosts.map(|services| attachment_layer(&services.cluster, "registration")));
     let mut secrets = layer(control_plane, management, "secrets").after([name("namespace")]);
+    if let Some(storage) = control_plane.image_storage() {
+        secrets = secrets.after([storage.push_layer()]);
+    }
     for (file, secret) in external_secrets(control_plane, management) {
         secrets = secrets.with("external-secret.yaml", &file, Health::Condition("Ready"), secret);
     }
     layers.push(secrets);
-    layers.push(
-        layer(control_plane, management, "control-plane").after([name("ovn"), name("secrets")]).slow().with(
-            "control-plane.yaml",
-            "control-plane",
-            Health::Condition("Ready"),
-            object(control_plane),
-        ),
-    );
+    layers.push(layer(control_plane, management, "control-plane").after(waits_for).slow().with(
+        "control-plane.yaml",
+        "control-plane",
+        Health::Condition("Ready"),
+        object(control_plane),
+    ));
     layers
 }
 
@@ -96,8 +113,8 @@ fn ovn_authority(control_plane: &ResolvedControlPlane, management: &ResolvedMana
             let path = format!("clusters/{cluster}/{step}");
             Layer::new(layer_name(&control_plane.name, step), cluster, path, &ovn.field)
                 .keeps_objects()
-                .after([connection::layer_name(cluster, "connection")])
-                .through(connection::kubeconfig_secret(cluster))
+                .after([attachment_layer(cluster, "connection")])
+                .through(kubeconfig_secret(cluster))
         }
     };
     Some(layer.with("certificate.yaml", "certificate", Health::Condition("Ready"), certificate).with(
@@ -156,8 +173,18 @@ fn external_secrets(
         (file.to_owned(), external_secret(secret, &control_plane.namespace, management, &remotes))
     };
     let images = &control_plane.images;
-    let mut secrets =
-        vec![one("image-store", &images.credentials_secret, &["access-key-id", "secret-access-key"])];
+    let mut secrets = vec![match control_plane.image_storage() {
+        None => one("image-store", &images.credentials_secret, &["access-key-id", "secret-access-key"]),
+        // Rook's names for the two become Glance's.
+        Some(storage) => {
+            let remote =
+                |key, property| Remote { key, store_key: storage.object_user_key(management), property };
+            let remotes = [remote("access-key-id", "AccessKey"), remote("secret-access-key", "SecretKey")];
+            let secret =
+                external_secret(&images.credentials_secret, &control_plane.namespace, management, &remotes);
+            ("image-store".to_owned(), secret)
+        }
+    }];
     if let Bus::External { transport_url_secret, certificate_authority_secret, remote_transport_url_secret } =
         &control_plane.bus
     {
@@ -182,7 +209,7 @@ fn object(control_plane: &ResolvedControlPlane) -> Value {
             "region": control_plane.region,
             "sizing": { "profile": control_plane.sizing },
             "infrastructure": infrastructure(control_plane),
-            "services": services(control_plane),
+            "services": services::services(control_plane),
             "korc": korc(),
         },
     })
@@ -207,64 +234,6 @@ fn infrastructure(control_plane: &ResolvedControlPlane) -> Value {
         },
         "cache": { "clusterRef": { "name": control_plane.cache_cluster }, "backend": "dogpile.cache.pymemcache" },
         "messaging": messaging,
-    })
-}
-
-fn services(control_plane: &ResolvedControlPlane) -> Value {
-    let hosts = &control_plane.hosts;
-    let gateway = |hostname: &str| {
-        let mut parent = Map::new();
-        parent.insert("name".to_owned(), json!(control_plane.gateway.name));
-        if let Some(namespace) = &control_plane.gateway.namespace {
-            parent.insert("namespace".to_owned(), json!(namespace));
-        }
-        if let Some(section) = &control_plane.gateway.section_name {
-            parent.insert("sectionName".to_owned(), json!(section));
-        }
-        json!({ "parentRef": parent, "hostname": hostname })
-    };
-    let images = &control_plane.images;
-    let mut neutron = json!({
-        "gateway": gateway(&hosts.neutron),
-        "ovn": { "centralRef": { "name": control_plane.ovn.name } },
-    });
-    if let (Some(mtu), Some(neutron)) = (control_plane.physical_network_mtu, neutron.as_object_mut()) {
-        neutron.insert(
-            "extraConfig".to_owned(),
-            json!({ "DEFAULT": { "global_physnet_mtu": mtu.to_string() } }),
-        );
-    }
-    let mut nova = json!({ "gateway": gateway(&hosts.nova) });
-    if let (true, Bus::External { remote_transport_url_secret, .. }, Some(nova)) =
-        (control_plane.has_remote_compute(), &control_plane.bus, nova.as_object_mut())
-    {
-        let transport = json!({ "name": remote_transport_url_secret, "key": "transport_url" });
-        nova.insert("metadataGateway".to_owned(), gateway(&hosts.nova_metadata));
-        nova.insert("remoteCompute".to_owned(), json!({ "transportURLSecretRef": transport }));
-        nova.insert("hypervisorOperator".to_owned(), json!({}));
-    }
-    json!({
-        "keystone": {
-            "publicEndpoint": format!("https://{}/v3", hosts.keystone),
-            "gateway": gateway(&hosts.keystone),
-        },
-        "placement": { "gateway": gateway(&hosts.placement) },
-        "glance": {
-            "gateway": gateway(&hosts.glance),
-            "backends": [{
-                "name": "default",
-                "type": "S3",
-                "isDefault": true,
-                "s3": {
-                    "endpoint": images.endpoint,
-                    "bucket": images.bucket,
-                    "region": images.region,
-                    "credentialsSecretRef": { "name": images.credentials_secret },
-                },
-            }],
-        },
-        "neutron": neutron,
-        "nova": nova,
     })
 }
 

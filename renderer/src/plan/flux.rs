@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::layer::{Health, Layer, Planned, metadata};
+use super::layer::{Deletion, Health, Layer, Planned, metadata};
 use crate::conventions::ResolvedManagement;
 
 /// The object that makes Flux apply a layer and wait for it.
@@ -12,9 +12,12 @@ pub(super) fn kustomization(layer: &Layer, management: &ResolvedManagement) -> P
         "interval": management.interval,
         "retryInterval": management.retry_interval,
         "timeout": timeout,
-        "path": format!("./{}", layer.path),
+        "path": layer.external.as_ref().map_or_else(|| format!("./{}", layer.path), |external| external.path.clone()),
         "prune": true,
-        "sourceRef": { "kind": management.source_kind, "name": management.source_name },
+        "sourceRef": layer.external.as_ref().map_or_else(
+            || json!({ "kind": management.source_kind, "name": management.source_name }),
+            |external| json!({ "kind": "GitRepository", "name": external.source }),
+        ),
     });
     let mut set = |name: &str, value: Value| {
         if let Some(fields) = spec.as_object_mut() {
@@ -28,8 +31,14 @@ pub(super) fn kustomization(layer: &Layer, management: &ResolvedManagement) -> P
     if let Some(secret) = &layer.kubeconfig_secret {
         set("kubeConfig", json!({ "secretRef": { "name": secret, "key": "value" } }));
     }
-    if layer.keeps_objects {
-        set("deletionPolicy", json!("Orphan"));
+    match layer.deletion {
+        Deletion::Orphan => set("deletionPolicy", json!("Orphan")),
+        Deletion::Wait => set("deletionPolicy", json!("WaitForTermination")),
+        Deletion::Delete => {}
+    }
+    // What others render has no list of objects here: Flux waits for all of it.
+    if layer.external.is_some() {
+        set("wait", json!(true));
     }
     let checks = health_checks(layer);
     if !checks.is_empty() {
@@ -57,7 +66,9 @@ fn health_checks(layer: &Layer) -> Vec<Value> {
     layer
         .objects
         .iter()
-        .map(|planned| {
+        .zip(&layer.health)
+        .filter(|(_, health)| **health != Health::Unchecked)
+        .map(|(planned, _)| {
             let field = |pointer: &str| planned.object.pointer(pointer).cloned().unwrap_or_default();
             let mut check = json!({
                 "apiVersion": field("/apiVersion"),
@@ -78,13 +89,14 @@ fn health_checks(layer: &Layer) -> Vec<Value> {
 fn health_expressions(layer: &Layer) -> Vec<Value> {
     let mut expressions: Vec<Value> = Vec::new();
     for (planned, health) in layer.objects.iter().zip(&layer.health) {
-        let Health::Condition(condition) = health else {
-            continue;
+        let current = match health {
+            Health::Condition(condition) => format!(
+                "has(status.conditions) && status.conditions.exists(c, c.type == '{condition}' && c.status == 'True')"
+            ),
+            Health::Phase(phase) => format!("has(status.phase) && status.phase == '{phase}'"),
+            Health::Status | Health::Unchecked => continue,
         };
         let field = |pointer: &str| planned.object.pointer(pointer).cloned().unwrap_or_default();
-        let current = format!(
-            "has(status.conditions) && status.conditions.exists(c, c.type == '{condition}' && c.status == 'True')"
-        );
         let expression =
             json!({ "apiVersion": field("/apiVersion"), "kind": field("/kind"), "current": current });
         if !expressions.contains(&expression) {

@@ -22,8 +22,32 @@ pub struct Planned {
 pub enum Health {
     /// When its controller says so in the condition of this name.
     Condition(&'static str),
+    /// When its controller says so in `status.phase`.
+    Phase(&'static str),
     /// When Flux's own reading of its status says so.
     Status,
+    /// At once: nobody reports on it.
+    Unchecked,
+}
+
+/// What becomes of a layer's objects when the layer leaves Git.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Deletion {
+    /// Flux deletes them.
+    Delete,
+    /// Flux deletes them and the layer goes when they are gone: their controllers tidy up first.
+    Wait,
+    /// They stay: they hold state, or others cannot be removed without them.
+    Orphan,
+}
+
+/// A layer whose objects are not rendered here but in somebody else's repository.
+#[derive(Clone, Debug, PartialEq)]
+pub struct External {
+    /// Name of the GitRepository.
+    pub source: String,
+    /// Folder in it.
+    pub path: String,
 }
 
 /// What Flux applies in one step.
@@ -39,8 +63,10 @@ pub struct Layer {
     pub path: String,
     /// Names of the layers that must be ready before.
     pub depends_on: Vec<String>,
-    /// Whether its objects outlive the layer: they hold state, or other objects cannot be removed without them.
-    pub keeps_objects: bool,
+    /// What becomes of its objects when it leaves.
+    pub deletion: Deletion,
+    /// Where its objects are, when somebody else renders them.
+    pub external: Option<External>,
     /// Whether it takes long to become ready.
     pub slow: bool,
     /// Field of the topology that it exists for.
@@ -60,7 +86,8 @@ impl Layer {
             kubeconfig_secret: None,
             path,
             depends_on: Vec::new(),
-            keeps_objects: false,
+            deletion: Deletion::Delete,
+            external: None,
             slow: false,
             owner: owner.to_owned(),
             objects: Vec::new(),
@@ -74,7 +101,19 @@ impl Layer {
     }
 
     pub(crate) const fn keeps_objects(mut self) -> Self {
-        self.keeps_objects = true;
+        self.deletion = Deletion::Orphan;
+        self
+    }
+
+    /// Keeps its objects while they are in use. What is being emptied is deleted with the layer, each step waiting for the one before.
+    pub(crate) const fn keeps_objects_unless(mut self, draining: bool) -> Self {
+        self.deletion = if draining { Deletion::Wait } else { Deletion::Orphan };
+        self
+    }
+
+    /// Objects from another repository.
+    pub(crate) fn from_elsewhere(mut self, source: &str, path: &str) -> Self {
+        self.external = Some(External { source: source.to_owned(), path: path.to_owned() });
         self
     }
 
@@ -89,11 +128,18 @@ impl Layer {
         self
     }
 
-    pub(crate) fn with(
+    pub(crate) fn with(self, template: &'static str, file: &str, health: Health, object: Value) -> Self {
+        let owner = self.owner.clone();
+        self.with_owner(template, file, health, &owner, object)
+    }
+
+    /// Adds an object that exists for a narrower field than the layer.
+    pub(crate) fn with_owner(
         mut self,
         template: &'static str,
         file: &str,
         health: Health,
+        owner: &str,
         mut object: Value,
     ) -> Self {
         protect_from_substitution(&mut object);
@@ -101,7 +147,7 @@ impl Layer {
             template,
             path: format!("{}/{file}.yaml", self.path),
             cluster: self.cluster.clone(),
-            owner: self.owner.clone(),
+            owner: owner.to_owned(),
             object,
         });
         self.health.push(health);
@@ -119,6 +165,20 @@ pub(crate) fn kept(name: &str, namespace: Option<&str>) -> Value {
     let mut metadata = metadata(name, namespace);
     if let Some(fields) = metadata.as_object_mut() {
         fields.insert("annotations".to_owned(), json!({ PRUNE_ANNOTATION: "disabled" }));
+    }
+    metadata
+}
+
+/// Annotation on what may be removed, because it was declared to be emptied.
+pub(crate) const LIFECYCLE_ANNOTATION: &str = "topology.c5c3.io/lifecycle";
+
+/// Marks an object as being emptied.
+pub(crate) fn drained(mut metadata: Value, draining: bool) -> Value {
+    if let (true, Some(fields)) = (draining, metadata.as_object_mut()) {
+        let annotations = fields.entry("annotations").or_insert_with(|| json!({}));
+        if let Some(annotations) = annotations.as_object_mut() {
+            annotations.insert(LIFECYCLE_ANNOTATION.to_owned(), json!("Draining"));
+        }
     }
     metadata
 }

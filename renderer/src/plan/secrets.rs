@@ -6,14 +6,14 @@ use super::layer::metadata;
 use crate::conventions::ResolvedManagement;
 
 /// One key of a Secret and where its value is kept.
-pub(super) struct Remote<'text> {
-    pub(super) key: &'text str,
-    pub(super) store_key: String,
-    pub(super) property: &'text str,
+pub(crate) struct Remote<'text> {
+    pub(crate) key: &'text str,
+    pub(crate) store_key: String,
+    pub(crate) property: &'text str,
 }
 
 /// An ExternalSecret that makes a Secret of the same name.
-pub(super) fn external_secret(
+pub(crate) fn external_secret(
     name: &str,
     namespace: &str,
     management: &ResolvedManagement,
@@ -34,7 +34,7 @@ pub(super) fn external_secret(
         "metadata": metadata(name, Some(namespace)),
         "spec": {
             "refreshInterval": "1h",
-            "secretStoreRef": { "kind": management.store_kind, "name": management.store_name },
+            "secretStoreRef": super::store_of(management),
             "target": { "name": name, "creationPolicy": "Owner" },
             "data": data,
         },
@@ -42,7 +42,7 @@ pub(super) fn external_secret(
 }
 
 /// Gives the Secret a type, labels, and keys composed from what was fetched.
-pub(super) fn with_template(mut secret: Value, labels: &Value, data: &[(&str, &str)]) -> Value {
+pub(crate) fn with_template(mut secret: Value, labels: &Value, data: &[(&str, &str)]) -> Value {
     let data: Map<String, Value> = data.iter().map(|(key, text)| ((*key).to_owned(), json!(text))).collect();
     if let Some(target) = secret.pointer_mut("/spec/target").and_then(Value::as_object_mut) {
         let template = json!({

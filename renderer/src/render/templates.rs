@@ -1,5 +1,6 @@
 //! The templates: those that are built in, and a user's folder that may replace any of them.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -11,7 +12,9 @@ use minijinja::{
 use serde_json::Value;
 
 use super::block::block;
-use super::scalar::{quote, scalar};
+use super::scalar::{key, quote, scalar};
+use crate::finding::Position;
+use crate::plan::Planned;
 
 /// Instructions that one template may take; a loop that never ends becomes an error.
 const FUEL: u64 = 200_000;
@@ -23,19 +26,23 @@ macro_rules! built_in {
 }
 
 built_in![
+    "ceph-cluster.yaml",
     "certificate.yaml",
+    "cinder-backend.yaml",
     "control-plane.yaml",
     "external-secret.yaml",
     "flux-kustomization.yaml",
     "helm-release.yaml",
     "issuer.yaml",
-    "kustomization.yaml",
     "namespace.yaml",
     "neutron-metadata-agent.yaml",
+    "node.yaml",
     "nova-compute.yaml",
+    "object.yaml",
     "oci-repository.yaml",
     "ovn-central.yaml",
     "ovn-chassis.yaml",
+    "push-secret.yaml",
 ];
 
 /// Why nothing was rendered.
@@ -50,11 +57,11 @@ pub enum RenderError {
         source: std::io::Error,
     },
     /// A file in the folder replaces no template that exists.
-    #[error("{} replaces no template; there are {known}", path.display())]
+    #[error("{} replaces no template; there are {known}, and _NAME.j2 to include", path.display())]
     UnknownTemplate {
         /// The file.
         path: PathBuf,
-        /// Names of the built-in templates.
+        /// Names of the templates that can be replaced.
         known: String,
     },
     /// A template cannot be parsed.
@@ -68,8 +75,10 @@ pub enum RenderError {
         source: minijinja::Error,
     },
     /// A template failed on an object.
-    #[error("{origin}:{line}: the template failed on {object}")]
+    #[error("{}{origin}:{line}: the template failed on {object}", prefix(position.as_ref()))]
     Evaluate {
+        /// Where the topology says what the object exists for.
+        position: Option<Position>,
         /// File, or `built-in` and the name.
         origin: String,
         /// Line in the template.
@@ -85,6 +94,22 @@ pub enum RenderError {
         /// The file.
         path: String,
     },
+}
+
+fn prefix(position: Option<&Position>) -> String {
+    position.map_or_else(String::new, |position| format!("{position}: "))
+}
+
+impl RenderError {
+    /// Adds the line of the topology.
+    pub(super) fn at(self, place: Option<Position>) -> Self {
+        match self {
+            Self::Evaluate { origin, line, object, source, .. } => {
+                Self::Evaluate { position: place, origin, line, object, source }
+            }
+            other => other,
+        }
+    }
 }
 
 /// Templates, ready to render.
@@ -108,10 +133,11 @@ impl Templates {
         Ok(templates)
     }
 
-    /// The built-in templates, with those replaced that the folder holds as `<name>.j2`.
+    /// The built-in templates, with those of a folder: `<name>.j2` replaces the built-in one of that name, `<kind>.yaml.j2` (for example
+    /// `service-account.yaml.j2`) is used for objects of a kind that has no template of its own, and `_<name>.j2` is there to be included.
     ///
     /// # Errors
-    /// When the folder cannot be read, holds a file that replaces nothing, or a template that cannot be parsed.
+    /// When the folder cannot be read, holds a file of another name, or a template that cannot be parsed.
     pub fn with_folder(folder: &Path) -> Result<Self, RenderError> {
         let mut templates = Self::built_in()?;
         templates.folder = Some(folder.to_owned());
@@ -127,16 +153,27 @@ impl Templates {
         for path in paths {
             let name =
                 path.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_suffix(".j2"));
-            let Some(name) = name.filter(|name| BUILT_IN.iter().any(|(known, _)| known == name)) else {
-                let known =
-                    BUILT_IN.iter().map(|(name, _)| format!("{name}.j2")).collect::<Vec<_>>().join(", ");
-                return Err(RenderError::UnknownTemplate { path, known });
+            let known = |name: &&str| name.starts_with('_') || is_template(name);
+            let Some(name) = name.filter(known) else {
+                return Err(RenderError::UnknownTemplate { path, known: template_names() });
             };
             let text = std::fs::read_to_string(&path).map_err(fault(&path))?;
             templates.add(name, text, path.display().to_string())?;
             templates.replaced.insert(name.to_owned());
         }
         Ok(templates)
+    }
+
+    /// The template of an object: a user's for its kind, else the one that the plan names.
+    pub(super) fn choose(&self, planned: &Planned) -> Cow<'static, str> {
+        if !self.replaced.is_empty() {
+            let kind = planned.object.get("kind").and_then(Value::as_str).unwrap_or_default();
+            let own = kind_template(kind);
+            if self.is_replaced(&own) && planned.template == "object.yaml" {
+                return Cow::Owned(own);
+            }
+        }
+        Cow::Borrowed(planned.template)
     }
 
     /// Whether a template is a user's own. Those may add fields; the built-in ones must give exactly what was planned.
@@ -156,6 +193,7 @@ impl Templates {
     /// Renders one object.
     pub(crate) fn render(&self, name: &str, object: &Value, banner: &str) -> Result<String, RenderError> {
         let fault = |source: minijinja::Error| RenderError::Evaluate {
+            position: None,
             origin: self.origin(name),
             line: source.line().unwrap_or(1),
             object: describe(object),
@@ -180,6 +218,54 @@ impl Templates {
     }
 }
 
+/// Kinds that are printed by the template for any object unless a user has one for them.
+const PLAIN_KINDS: &[&str] = &[
+    "Alert",
+    "CephBlockPool",
+    "CephClient",
+    "CephObjectStore",
+    "CephObjectStoreUser",
+    "ClusterIssuer",
+    "ClusterSecretStore",
+    "ConfigMap",
+    "DaemonSet",
+    "FluxInstance",
+    "Gateway",
+    "GitRepository",
+    "HelmRepository",
+    "PodMonitor",
+    "PrometheusRule",
+    "Provider",
+    "SecretStore",
+    "ServiceAccount",
+    "ValidatingAdmissionPolicy",
+    "ValidatingAdmissionPolicyBinding",
+];
+
+fn is_template(name: &str) -> bool {
+    BUILT_IN.iter().any(|(known, _)| *known == name)
+        || PLAIN_KINDS.iter().any(|kind| kind_template(kind) == name)
+}
+
+fn template_names() -> String {
+    let built_in = BUILT_IN.iter().map(|(name, _)| format!("{name}.j2"));
+    let kinds = PLAIN_KINDS.iter().map(|kind| format!("{}.j2", kind_template(kind)));
+    built_in.chain(kinds).collect::<Vec<_>>().join(", ")
+}
+
+/// `ServiceAccount` as `service-account.yaml`.
+fn kind_template(kind: &str) -> String {
+    let mut name = String::new();
+    for character in kind.chars() {
+        if character.is_ascii_uppercase() && !name.is_empty() {
+            name.push('-');
+        }
+        name.push(character.to_ascii_lowercase());
+    }
+    name.push_str(".yaml");
+    name
+}
+
 fn describe(object: &Value) -> String {
     let text = |pointer: &str| object.pointer(pointer).and_then(Value::as_str).unwrap_or("?");
     format!("{} {}", text("/kind"), text("/metadata/name"))
@@ -200,6 +286,7 @@ fn environment() -> Environment<'static> {
     environment.set_formatter(print);
     environment.remove_filter("safe");
     environment.remove_filter("tojson");
+    environment.add_filter("bare", |name: &str| TemplateValue::from_safe_string(key(name)));
     environment.add_filter("block", |value: &TemplateValue, indent: usize| {
         block(&to_json(value)?, indent).map(TemplateValue::from_safe_string).ok_or_else(empty)
     });

@@ -12,27 +12,59 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "release-format",
         summary: "An OpenStack release is spelled YYYY.1 or YYYY.2.",
+        why: "The operators take upgrades by this name and refuse any other.",
+        mend: "For example `\"2025.2\"`, in quotes.",
         check: release,
     },
-    Rule { id: "region-format", summary: "A region has no comma and at most 255 characters.", check: region },
-    Rule { id: "duration-format", summary: "Durations are spelled as Flux reads them.", check: duration },
-    Rule { id: "quantity-format", summary: "Volume sizes are whole Mi, Gi or Ti.", check: quantity },
+    Rule {
+        id: "region-format",
+        summary: "A region has no comma and at most 255 characters.",
+        why: "The region is part of every endpoint in the catalogue, and lists of regions are joined by commas.",
+        mend: "Use a short name, for example `RegionOne`.",
+        check: region,
+    },
+    Rule {
+        id: "duration-format",
+        summary: "Durations are spelled as Flux reads them.",
+        why: "Flux refuses the whole Kustomization otherwise.",
+        mend: "For example `10m` or `1h30m`.",
+        check: duration,
+    },
+    Rule {
+        id: "quantity-format",
+        summary: "Volume sizes are whole Mi, Gi or Ti.",
+        why: "The size of a database's volume cannot be changed later, and upstream's schema takes these units only.",
+        mend: "For example `2Gi`.",
+        check: quantity,
+    },
     Rule {
         id: "image-format",
         summary: "Images, charts and digests are spelled as registries read them.",
+        why: "A reference that no registry understands is found out only when a pod starts.",
+        mend: "Check the spelling; a digest is `sha256:` and 64 hex digits.",
         check: images,
     },
     Rule {
         id: "endpoint-format",
         summary: "An endpoint is an http or https URL without credentials.",
+        why: "The URL is written into Glance's configuration as it is, and credentials in it would stand in Git.",
+        mend: "Write `https://` and a host; credentials belong into the secret store.",
         check: endpoint,
     },
     Rule {
         id: "store-format",
         summary: "Store names, sources and key prefixes can be used as they are.",
+        why: "They become names of objects and keys of the secret store.",
+        mend: "Use letters, digits, `-`, `_`, `.`; parts of a key are joined by `/`.",
         check: store,
     },
-    Rule { id: "secret-in-topology", summary: "A topology holds no secret values.", check: secrets },
+    Rule {
+        id: "secret-in-topology",
+        summary: "A topology holds no secret values.",
+        why: "Whoever can read the repository could read the secret, forever.",
+        mend: "Put the value into the secret store, and change it: it has been written down.",
+        check: secrets,
+    },
 ];
 
 fn pattern(text: &str) -> Option<Regex> {
@@ -160,19 +192,28 @@ fn endpoint(subject: &Subject<'_>, report: &mut Report<'_>) {
             continue;
         }
         let endpoint = &control_plane.images.endpoint;
-        let rest = endpoint.strip_prefix("https://").or_else(|| endpoint.strip_prefix("http://"));
-        let host = rest.map(|rest| rest.split(['/', '?', '#']).next().unwrap_or_default());
-        let fault = match host {
-            None => Some("must begin with https:// or http://"),
-            Some(host) if host.contains('@') => Some("must not carry credentials"),
-            Some(host) if !is_dns_subdomain(host.split(':').next().unwrap_or_default()) => {
-                Some("has no valid host")
-            }
-            Some(_) => None,
-        };
-        if let Some(fault) = fault {
+        if let Err(fault) = is_address(endpoint) {
             report.add(format!("{}.images.endpoint", control_plane.field), format!("the URL {fault}"), None);
         }
+    }
+}
+
+/// Whether text is an address that may stand in an object; says what is wrong with it.
+pub(super) fn is_address(text: &str) -> Result<(), &'static str> {
+    let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    let Some(rest) = rest else {
+        return Err("must begin with https:// or http://");
+    };
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let (host, port) = authority.split_once(':').unwrap_or((authority, "443"));
+    if authority.contains('@') {
+        Err("must not carry credentials")
+    } else if !is_dns_subdomain(host) || port.parse::<u16>().is_err() {
+        Err("has no valid host and port")
+    } else if text.chars().any(|character| character.is_whitespace() || character.is_control()) {
+        Err("holds spaces")
+    } else {
+        Ok(())
     }
 }
 

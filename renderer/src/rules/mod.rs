@@ -3,21 +3,27 @@
 //! A rule is data: an identifier, one sentence, and a function. The registry below is the whole list, so that a test can ask for a failing
 //! and a passing case of each, and a program can print them.
 
-mod attachments;
+mod catalog;
 mod formats;
 mod names;
 mod networks;
+mod platform;
 mod ports;
 mod selectors;
 mod services;
 
+use std::sync::Arc;
+
 use c5c3_api::topology::Topology;
 
+use crate::attachments::attachment_kinds;
 use crate::conventions::{Resolved, resolve};
 use crate::finding::{Finding, Findings};
 use crate::load::Loaded;
 
-pub(crate) use names::operator_secrets;
+pub use catalog::{Entry, Stage, catalog, rule_index, rule_page};
+
+pub(crate) use names::{is_dns_subdomain, operator_secrets};
 
 /// One rule.
 #[derive(Clone, Copy)]
@@ -26,7 +32,11 @@ pub struct Rule {
     pub id: &'static str,
     /// What must hold, in one sentence.
     pub summary: &'static str,
-    check: fn(&Subject<'_>, &mut Report<'_>),
+    /// What would go wrong otherwise.
+    pub why: &'static str,
+    /// What to do about it.
+    pub mend: &'static str,
+    pub(crate) check: fn(&Subject<'_>, &mut Report<'_>),
 }
 
 impl std::fmt::Debug for Rule {
@@ -76,9 +86,13 @@ pub fn rules() -> Vec<Rule> {
         ports::RULES,
         networks::RULES,
         selectors::RULES,
-        attachments::RULES,
+        platform::RULES,
     ]
-    .concat()
+    .into_iter()
+    .chain(attachment_kinds().iter().map(|kind| kind.rules))
+    .flatten()
+    .copied()
+    .collect()
 }
 
 /// Checks all rules and returns the topology with its conventions filled in.
@@ -94,5 +108,5 @@ pub fn validate(loaded: &Loaded) -> Result<Resolved, Findings> {
         findings.0.append(&mut report.findings.0);
     }
     findings.into_result()?;
-    Ok(resolved)
+    Ok(Resolved { positions: Arc::clone(&loaded.positions), ..resolved })
 }

@@ -5,31 +5,53 @@ use std::collections::BTreeMap;
 use super::{Report, Rule, Subject};
 
 pub(super) const RULES: &[Rule] = &[
-    Rule { id: "name-dns-label", summary: "Names and namespaces are DNS labels.", check: dns_label },
-    Rule { id: "name-length", summary: "Names leave room for everything derived from them.", check: length },
+    Rule {
+        id: "name-dns-label",
+        summary: "Names and namespaces are DNS labels.",
+        why: "Names become names of Kubernetes objects, folders in Git and label values.",
+        mend: "Lower-case letters, digits and `-` inside, 63 characters at most.",
+        check: dns_label,
+    },
+    Rule {
+        id: "name-length",
+        summary: "Names leave room for everything derived from them.",
+        why: "Operators add suffixes to these names, and Kubernetes cuts none of them: the objects are refused.",
+        mend: "Choose a shorter name before the first commit; later a name cannot be changed.",
+        check: length,
+    },
     Rule {
         id: "cluster-unique",
         summary: "A cluster name stands for one cluster of the whole topology.",
+        why: "The name is the name of the registration, of folders and of Kustomizations.",
+        mend: "Rename one of the clusters.",
         check: clusters,
     },
     Rule {
         id: "control-plane-unique",
         summary: "A control plane has a name of its own.",
+        why: "Every derived name begins with it.",
+        mend: "Rename one of the control planes.",
         check: control_planes,
     },
     Rule {
         id: "namespace-unique",
         summary: "A namespace belongs to one control plane and to nothing else.",
+        why: "The operators keep database users and stores per namespace, and may enter everything in it.",
+        mend: "Give each control plane a namespace of its own, and host certificates another one.",
         check: namespaces,
     },
     Rule {
         id: "pool-unique",
         summary: "A pool has a name of its own, also after its cluster's is put before it.",
+        why: "The pool's name, with that of its cluster before it, is the name of the `NovaCompute`.",
+        mend: "Rename one of the pools.",
         check: pools,
     },
     Rule {
         id: "secret-reserved",
         summary: "A Secret that an operator delivers is never declared here.",
+        why: "A Secret of the same name that the operator did not make blocks the delivery.",
+        mend: "Choose another name.",
         check: reserved_secrets,
     },
 ];
@@ -60,12 +82,23 @@ fn dns_label(subject: &Subject<'_>, report: &mut Report<'_>) {
         names.push((format!("{}.name", control_plane.field), &control_plane.name));
         names.push((format!("{}.namespace", control_plane.field), &control_plane.namespace));
         names.push((format!("{}.name", control_plane.ovn.field), &control_plane.ovn.name));
-        for attachment in control_plane.attachments() {
-            names.push((format!("{}.name", attachment.field), &attachment.cluster));
+        names.extend(control_plane.clusters().map(|(field, name, _)| (format!("{field}.name"), name)));
+        for services in &control_plane.services {
+            let namespaces = services.placed.iter();
+            names.extend(
+                namespaces.map(|placed| (format!("{}.namespace", placed.field), placed.namespace.as_str())),
+            );
         }
+        for storage in &control_plane.storage {
+            names.push((format!("{}.rook.namespace", storage.field), &storage.namespace));
+        }
+        let shares = control_plane.nfs_shares.iter().enumerate();
+        names.extend(shares.map(|(index, share)| {
+            (format!("{}.volumes.nfs[{index}].name", control_plane.field), share.name.as_str())
+        }));
         for compute in &control_plane.compute {
             let field = format!("{}.libvirt.certificateNamespace", compute.attachment.field);
-            names.push((field, &compute.certificate_namespace));
+            names.push((field, &compute.libvirt.certificate_namespace));
             names.extend(
                 compute.pools.iter().map(|pool| (format!("{}.name", pool.field), pool.pool.as_str())),
             );
@@ -91,9 +124,9 @@ fn length(subject: &Subject<'_>, report: &mut Report<'_>) {
         limit(field, &control_plane.name, 32, "the resources of Neutron, Nova and Cinder are named after it");
         let field = format!("{}.name", control_plane.ovn.field);
         limit(field, &control_plane.ovn.name, 45, "the pods of the databases are named after it");
-        for attachment in control_plane.attachments() {
-            let field = format!("{}.name", attachment.field);
-            limit(field, &attachment.cluster, 34, "`<cluster>-chassis` and the pods named after it must fit");
+        for (field, cluster, _) in control_plane.clusters() {
+            let why = "`<cluster>-chassis` and the pods named after it must fit";
+            limit(format!("{field}.name"), cluster, 34, why);
         }
         for pool in control_plane.compute.iter().flat_map(|compute| &compute.pools) {
             limit(format!("{}.name", pool.field), &pool.name, 63, "`<cluster>-<pool>` must fit");
@@ -119,10 +152,7 @@ fn unique<'name>(names: impl Iterator<Item = (String, &'name str)>, what: &str, 
 
 fn clusters(subject: &Subject<'_>, report: &mut Report<'_>) {
     let management = ("spec.management.name".to_owned(), subject.resolved.management.name.as_str());
-    let attached = subject
-        .resolved
-        .attachments()
-        .map(|(_, attachment)| (format!("{}.name", attachment.field), attachment.cluster.as_str()));
+    let attached = subject.resolved.clusters().map(|(field, name, _)| (format!("{field}.name"), name));
     unique(std::iter::once(management).chain(attached), "the cluster name", report);
 }
 
@@ -146,7 +176,7 @@ fn namespaces(subject: &Subject<'_>, report: &mut Report<'_>) {
     unique(taken.into_iter().chain(own), "the namespace", report);
     for control_plane in &subject.resolved.control_planes {
         for compute in &control_plane.compute {
-            if compute.certificate_namespace == control_plane.namespace {
+            if compute.libvirt.certificate_namespace == control_plane.namespace {
                 report.add(
                     format!("{}.libvirt.certificateNamespace", compute.attachment.field),
                     format!("{:?} is open to the operators of the control plane", control_plane.namespace),

@@ -9,32 +9,43 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "bridge-format",
         summary: "Bridges have at most 15 characters, physical networks are DNS labels.",
+        why: "A bridge is a network interface, which Linux limits to 15 characters; Neutron reads the network's name from a list.",
+        mend: "For example `br-ex` and `physnet1`.",
         check: bridges,
     },
     Rule {
         id: "bridge-unique",
         summary: "On one chassis a physical network has one bridge and a bridge one physical network.",
+        why: "Open vSwitch would carry two networks as one.",
+        mend: "Give each physical network a bridge of its own.",
         check: bridge_unique,
-    },
-    Rule {
-        id: "gateway-mappings",
-        summary: "A gateway reaches every physical network that a chassis of its control plane reaches.",
-        check: gateway_mappings,
     },
     Rule {
         id: "encapsulation-equal",
         summary: "All chassis of a control plane use one tunnel type.",
+        why: "Nodes of mixed types do not reach each other.",
+        mend: "Use `geneve` everywhere, or `vxlan` everywhere.",
         check: encapsulation,
     },
-    Rule { id: "mtu-fits", summary: "Neutron's physical network MTU fits below every tunnel.", check: mtu },
+    Rule {
+        id: "mtu-fits",
+        summary: "Neutron's physical network MTU fits below every tunnel.",
+        why: "Larger packets are dropped on the way, which looks like connections that hang.",
+        mend: "Lower `physicalNetworkMtu`, or raise the MTU of the network below.",
+        check: mtu,
+    },
     Rule {
         id: "ovn-cluster-attached",
         summary: "OVN lives on the management cluster or a network cluster of its control plane.",
+        why: "The operators can put the databases only on a cluster that they may enter and that is there for this control plane.",
+        mend: "Declare the cluster under `network`, or leave `ovn.cluster` out.",
         check: ovn_cluster,
     },
     Rule {
         id: "ovn-issuer-unique",
         summary: "The issuer of OVN certificates serves one control plane.",
+        why: "Each certificate of that issuer can write everything in OVN.",
+        mend: "Leave `ovn.issuer` out: each control plane gets its own.",
         check: issuer,
     },
 ];
@@ -77,38 +88,6 @@ fn bridge_unique(subject: &Subject<'_>, report: &mut Report<'_>) {
                 report.add(format!("{field}.bridge"), format!("{:?} is mapped twice", mapping.bridge), None);
             }
             seen.push((&mapping.physical_network, &mapping.bridge));
-        }
-    }
-}
-
-fn gateway_mappings(subject: &Subject<'_>, report: &mut Report<'_>) {
-    for control_plane in &subject.resolved.control_planes {
-        let mut used: BTreeMap<&str, &str> = BTreeMap::new();
-        for attachment in control_plane.attachments() {
-            for mapping in &attachment.chassis.bridge_mappings {
-                used.entry(&mapping.physical_network).or_insert(&attachment.cluster);
-            }
-        }
-        for attachment in
-            control_plane.attachments().filter(|entry| entry.chassis.gateway_node_selector.is_some())
-        {
-            let field = format!("{}.chassis.bridgeMappings", attachment.field);
-            let mappings = &attachment.chassis.bridge_mappings;
-            if mappings.is_empty() {
-                let hint = "for example `- {physicalNetwork: physnet1, bridge: br-ex}`";
-                report.add(
-                    field,
-                    "a gateway without a physical network leads nowhere",
-                    Some(hint.to_owned()),
-                );
-                continue;
-            }
-            for (network, cluster) in &used {
-                if !mappings.iter().any(|mapping| mapping.physical_network == *network) {
-                    let message = format!("the gateways do not reach {network:?}, which {cluster} does");
-                    report.add(field.clone(), message, Some("map it here too".to_owned()));
-                }
-            }
         }
     }
 }

@@ -9,10 +9,24 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "ovn-replicas",
         summary: "An OVN database has 1, 3 or 5 members, a relay at least one.",
+        why: "The databases agree by majority.",
+        mend: "Use 3; 1 for a lab.",
         check: replicas,
     },
-    Rule { id: "node-port-range", summary: "Node ports lie between 30000 and 32767.", check: range },
-    Rule { id: "node-port-overlap", summary: "A node port is used once on a cluster.", check: overlap },
+    Rule {
+        id: "node-port-range",
+        summary: "Node ports lie between 30000 and 32767.",
+        why: "Kubernetes opens no other node ports.",
+        mend: "Choose a base from 30000, with room for all members below 32767.",
+        check: range,
+    },
+    Rule {
+        id: "node-port-overlap",
+        summary: "A node port is used once on a cluster.",
+        why: "Node ports belong to the whole cluster: the second Service is refused.",
+        mend: "Set `nodePortBase` of one of them to a free range.",
+        check: overlap,
+    },
 ];
 
 /// Ports of one thing: the field that sets them, the first and the last.

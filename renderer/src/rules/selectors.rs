@@ -7,19 +7,48 @@ use super::{Report, Rule, Subject};
 use crate::conventions::Attachment;
 
 pub(super) const RULES: &[Rule] = &[
-    Rule { id: "selector-present", summary: "A node selector names at least one label.", check: present },
-    Rule { id: "selector-format", summary: "Labels are spelled as Kubernetes reads them.", check: format_of },
+    Rule {
+        id: "selector-present",
+        summary: "A node selector names at least one label.",
+        why: "An empty selector matches every node, also those that run something else.",
+        mend: "Leave it out for the usual label.",
+        check: present,
+    },
+    Rule {
+        id: "selector-format",
+        summary: "Labels are spelled as Kubernetes reads them.",
+        why: "Kubernetes refuses the object otherwise.",
+        mend: "A label is `[prefix/]name`, both of letters, digits, `-`, `_`, `.`.",
+        check: format_of,
+    },
     Rule {
         id: "gateway-selector",
         summary: "The selector of gateways does not contradict that of their chassis.",
+        why: "No node can carry two values of one label, so there would be no gateway.",
+        mend: "Ask for the same value, or for another label.",
         check: gateway,
     },
     Rule {
         id: "pool-within-chassis",
         summary: "Every node of a pool is a chassis.",
+        why: "nova-compute waits on each node for the id of its chassis; without one it waits forever.",
+        mend: "Add the chassis labels to the pool's selector.",
         check: pool_within_chassis,
     },
-    Rule { id: "pool-overlap", summary: "No node is in two pools.", check: pool_overlap },
+    Rule {
+        id: "pool-overlap",
+        summary: "No node is in two pools.",
+        why: "Two nova-computes on one node are a conflict that takes both down.",
+        mend: "Let one label differ in value between the pools.",
+        check: pool_overlap,
+    },
+    Rule {
+        id: "chassis-overlap",
+        summary: "No node of the management cluster is in two chassis.",
+        why: "Two ovn-controllers on one node take each other's ports away.",
+        mend: "Let one label differ in value, or make one entry do both: a compute cluster may have `gatewayNodeSelector` and `bridgeMappings`.",
+        check: chassis_overlap,
+    },
 ];
 
 /// Every selector of the topology with the field that sets it.
@@ -131,6 +160,26 @@ fn pool_overlap(subject: &Subject<'_>, report: &mut Report<'_>) {
                         Some("let one label differ in value between them".to_owned()),
                     );
                 }
+            }
+        }
+    }
+}
+
+fn chassis_overlap(subject: &Subject<'_>, report: &mut Report<'_>) {
+    let local: Vec<&Attachment> = subject
+        .resolved
+        .attachments()
+        .map(|(_, attachment)| attachment)
+        .filter(|entry| entry.local)
+        .collect();
+    for (index, attachment) in local.iter().enumerate() {
+        for other in local.iter().take(index) {
+            if contradiction(&attachment.chassis.node_selector, &other.chassis.node_selector).is_none() {
+                report.add(
+                    format!("{}.chassis.nodeSelector", attachment.field),
+                    format!("a node can be a chassis of this entry and of {:?} at once", other.cluster),
+                    None,
+                );
             }
         }
     }

@@ -12,20 +12,38 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "remote-compute-bus",
         summary: "Compute clusters need an external message bus with TLS.",
+        why: "A managed bus has no listener outside of its cluster, and without TLS passwords cross networks that are not yours.",
+        mend: "Use `messaging: {mode: External}` and leave `tls` out.",
         check: remote_compute_bus,
     },
     Rule {
         id: "messaging-fields",
         summary: "Fields of an external bus and of a managed one are not mixed.",
+        why: "A field that means nothing is a misunderstanding.",
+        mend: "Remove it or change the mode.",
         check: messaging_fields,
     },
     Rule {
         id: "messaging-secrets",
         summary: "Each Secret of the bus has a name of its own.",
+        why: "One Secret of two contents is overwritten in turns.",
+        mend: "Give each its own name.",
         check: messaging_secrets,
     },
-    Rule { id: "host-format", summary: "Published host names are DNS names.", check: host_format },
-    Rule { id: "host-unique", summary: "A published host name belongs to one service.", check: host_unique },
+    Rule {
+        id: "host-format",
+        summary: "Published host names are DNS names.",
+        why: "The names become listeners, certificates and endpoints.",
+        mend: "For example `domain: a.example.org`.",
+        check: host_format,
+    },
+    Rule {
+        id: "host-unique",
+        summary: "A published host name belongs to one service.",
+        why: "A Gateway sends each host name to one service only.",
+        mend: "Change one of them under `hosts`.",
+        check: host_unique,
+    },
 ];
 
 fn remote_compute_bus(subject: &Subject<'_>, report: &mut Report<'_>) {
@@ -111,7 +129,7 @@ fn host_format(subject: &Subject<'_>, report: &mut Report<'_>) {
             );
             continue;
         }
-        for (service, host) in resolved.hosts.named() {
+        for (service, host) in resolved.published_hosts() {
             if !is_dns_subdomain(host) {
                 report.add(
                     format!("{}.hosts.{service}", resolved.field),
@@ -126,7 +144,7 @@ fn host_format(subject: &Subject<'_>, report: &mut Report<'_>) {
 fn host_unique(subject: &Subject<'_>, report: &mut Report<'_>) {
     let mut seen: BTreeMap<&str, String> = BTreeMap::new();
     for control_plane in &subject.resolved.control_planes {
-        for (service, host) in control_plane.hosts.named() {
+        for (service, host) in control_plane.published_hosts() {
             let field = format!("{}.hosts.{service}", control_plane.field);
             if let Some(first) = seen.get(host) {
                 let hint = format!("first published at {}", report.place(first));

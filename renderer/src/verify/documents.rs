@@ -14,7 +14,7 @@ use crate::render::{Rendered, Templates, indexes};
 pub(super) struct Document {
     pub(super) path: String,
     pub(super) cluster: String,
-    pub(super) template: &'static str,
+    pub(super) template: String,
     pub(super) object: Value,
 }
 
@@ -45,13 +45,13 @@ impl Document {
 /// Parses every file; each must be one document.
 pub(super) fn read(rendered: &Rendered, findings: &mut Findings) -> Vec<Document> {
     let mut documents = Vec::new();
-    for (path, file) in &rendered.files {
+    for (path, file) in rendered.files.iter().filter(|(path, _)| path.ends_with(".yaml")) {
         let options = serde_saphyr::options! { strict_booleans: true };
         match serde_saphyr::from_multiple_with_options::<Value>(&file.text, options) {
             Ok(mut objects) if objects.len() == 1 => documents.extend(objects.pop().map(|object| Document {
                 path: path.clone(),
                 cluster: file.cluster.clone(),
-                template: file.template,
+                template: file.template.to_string(),
                 object,
             })),
             Ok(objects) => {
@@ -93,7 +93,7 @@ pub(super) fn compare(plan: &Plan, documents: &[Document], templates: &Templates
             report(findings, "file-planned", document, "was rendered without being planned");
             continue;
         };
-        let may_add = templates.is_replaced(document.template);
+        let may_add = templates.is_replaced(&document.template);
         if let Some(field) = difference("", &expected.object, &document.object, may_add) {
             let message = format!("{field} is not what was planned (template {})", document.template);
             report(findings, "file-planned", document, message);

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::documents::Document;
 use super::{report, report_path};
 use crate::finding::Findings;
+use crate::plan::Plan;
 use crate::render::Rendered;
 
 /// Paths are plain: no way up or out, nothing that Git or some file system reads as something else.
@@ -64,14 +65,19 @@ pub(super) fn indexes(documents: &[Document], findings: &mut Findings) {
 }
 
 /// A Flux Kustomization's folder exists, belongs to one Kustomization only, and is applied to the cluster it was rendered for.
-pub(super) fn kustomization_paths(documents: &[Document], findings: &mut Findings) {
+pub(super) fn kustomization_paths(plan: &Plan, documents: &[Document], findings: &mut Findings) {
     let mut clusters: BTreeMap<String, &str> = BTreeMap::new();
     for index in documents.iter().filter(|document| document.is_index()) {
         let folder = index.path.rsplit_once('/').map_or("", |(folder, _)| folder);
         clusters.insert(format!("./{folder}"), &index.cluster);
     }
+    let source = plan.source.as_str();
     let mut taken: BTreeMap<&str, &str> = BTreeMap::new();
     for kustomization in documents.iter().filter(|document| document.kind() == super::graph::KUSTOMIZATION) {
+        // One that reads another repository has no folder here.
+        if kustomization.text("/spec/sourceRef/name") != source {
+            continue;
+        }
         let path = kustomization.text("/spec/path");
         if let Some(other) = taken.insert(path, kustomization.name()) {
             report(findings, "flux-path", kustomization, format!("{path} is already applied by {other}"));

@@ -10,8 +10,10 @@ mod references;
 mod schemas;
 mod secrets;
 
+use std::collections::BTreeMap;
+
 use crate::finding::{Finding, Findings};
-use crate::plan::Plan;
+use crate::plan::{Plan, Planned};
 use crate::render::{Rendered, Templates};
 use crate::schema::ResourceSchemas;
 
@@ -39,14 +41,28 @@ pub fn verify(
     documents::substitution(&documents, &mut findings);
     documents::runtime_fields(&documents, &mut findings);
     layout::indexes(&documents, &mut findings);
-    layout::kustomization_paths(&documents, &mut findings);
+    layout::kustomization_paths(plan, &documents, &mut findings);
     graph::check(&documents, &mut findings);
     references::check(plan, &documents, &mut findings);
     secrets::check(&documents, &mut findings);
     if let Some(schemas) = schemas {
         schemas::check(&documents, schemas, &mut findings);
     }
+    // Each finding points at the line of the topology that the file exists for.
+    let owners: BTreeMap<&str, &Planned> = if findings.is_empty() {
+        BTreeMap::new()
+    } else {
+        plan.objects().map(|object| (object.path.as_str(), object)).collect()
+    };
+    for finding in &mut findings.0 {
+        finding.position = owners.get(finding.field.as_str()).and_then(|object| plan.position(object));
+    }
     findings.into_result()
+}
+
+/// Folder of a path.
+fn folder(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
 fn report(findings: &mut Findings, rule: &'static str, document: &Document, message: impl Into<String>) {

@@ -6,8 +6,9 @@ use serde_json::Value;
 
 use super::documents::Document;
 use super::report;
+use crate::attachments::REGISTRATION_LABEL;
 use crate::finding::Findings;
-use crate::plan::{Plan, REGISTRATION_LABEL};
+use crate::plan::Plan;
 
 pub(super) fn check(plan: &Plan, documents: &[Document], findings: &mut Findings) {
     let index: BTreeMap<(&str, &str, &str), &Document> = documents
@@ -15,8 +16,9 @@ pub(super) fn check(plan: &Plan, documents: &[Document], findings: &mut Findings
         .map(|document| ((document.text("/kind"), document.namespace(), document.name()), document))
         .collect();
     let order = Order::of(plan);
+    let registrations = registrations(documents);
     for document in documents {
-        target_cluster(document, &index, findings);
+        target_cluster(document, &registrations, findings);
         let references: &[(&str, &str)] = match document.kind().1 {
             "OVNChassis" => &[("/spec/centralRef/name", "OVNCentral")],
             "NeutronMetadataAgent" => &[("/spec/chassisRef/name", "OVNChassis")],
@@ -39,15 +41,21 @@ pub(super) fn check(plan: &Plan, documents: &[Document], findings: &mut Findings
                 }
             }
         }
-        if document.kind().1 == "NovaCompute" {
-            let nova = document.text("/spec/novaRef/name");
-            let owner = nova.strip_suffix("-nova").unwrap_or_default();
+        placed_services(document, &registrations, findings);
+        let satellite = match document.kind().1 {
+            "NovaCompute" => Some(("/spec/novaRef/name", "-nova")),
+            "CinderBackend" | "CinderBackupBackend" => Some(("/spec/cinderRef/name", "-cinder")),
+            _ => None,
+        };
+        if let Some((pointer, suffix)) = satellite {
+            let nova = document.text(pointer);
+            let owner = nova.strip_suffix(suffix).unwrap_or_default();
             match index.get(&("ControlPlane", document.namespace(), owner)) {
                 None => report(
                     findings,
                     "reference",
                     document,
-                    format!("there is no control plane whose Nova is {nova:?}"),
+                    format!("there is no control plane that {nova:?} belongs to"),
                 ),
                 Some(target) => order.check(document, target, findings),
             }
@@ -68,24 +76,24 @@ fn same_cluster(document: &Document, target: &Document, findings: &mut Findings)
     }
 }
 
+/// Registrations by name of the cluster.
+fn registrations(documents: &[Document]) -> BTreeMap<&str, &Document> {
+    let is_registration = |document: &&Document| {
+        let labels = document.object.pointer("/spec/target/template/metadata/labels");
+        document.text("/kind") == "ExternalSecret"
+            && labels.and_then(|labels| labels.get(REGISTRATION_LABEL)).and_then(Value::as_str)
+                == Some("true")
+    };
+    documents.iter().filter(is_registration).map(|document| (document.name(), document)).collect()
+}
+
 /// A cluster that is named is registered, and the operators may enter the namespace there.
-fn target_cluster(
-    document: &Document,
-    index: &BTreeMap<(&str, &str, &str), &Document>,
-    findings: &mut Findings,
-) {
+fn target_cluster(document: &Document, registrations: &BTreeMap<&str, &Document>, findings: &mut Findings) {
     let cluster = document.text("/spec/targetClusterRef/name");
     if cluster.is_empty() {
         return;
     }
-    let registration = index.iter().find(|((kind, _, name), document)| {
-        let labels = document.object.pointer("/spec/target/template/metadata/labels");
-        *kind == "ExternalSecret"
-            && *name == cluster
-            && labels.and_then(|labels| labels.get(REGISTRATION_LABEL)).and_then(Value::as_str)
-                == Some("true")
-    });
-    let Some((_, registration)) = registration else {
+    let Some(registration) = registrations.get(cluster) else {
         report(
             findings,
             "registration",
@@ -98,6 +106,25 @@ fn target_cluster(
     if !namespaces.split(',').any(|namespace| namespace == document.namespace()) {
         let message = format!("the operators may not enter namespace {} on {cluster}", document.namespace());
         report(findings, "registration", document, message);
+    }
+}
+
+/// A service that is placed elsewhere: its cluster is registered, for the namespace that it runs in.
+fn placed_services(document: &Document, registrations: &BTreeMap<&str, &Document>, findings: &mut Findings) {
+    let services = document.object.pointer("/spec/services").and_then(Value::as_object);
+    for (name, service) in services.into_iter().flatten().filter(|_| document.kind().1 == "ControlPlane") {
+        let text = |pointer: &str| service.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+        let cluster = text("/targetClusterRef/name");
+        if cluster.is_empty() {
+            continue;
+        }
+        let namespaces =
+            registrations.get(cluster).map(|entry| entry.text("/spec/target/template/data/namespaces"));
+        if !namespaces.is_some_and(|list| list.split(',').any(|entry| entry == text("/namespace/name"))) {
+            let message =
+                format!("{name} is placed on {cluster:?}, which the operators may not enter for it");
+            report(findings, "registration", document, message);
+        }
     }
 }
 

@@ -6,12 +6,12 @@ use assert_cmd::Command;
 use c5c3_renderer::FIRST_LIGHT;
 use serde_json::Value;
 
-struct Bench {
+pub(crate) struct Bench {
     folder: tempfile::TempDir,
 }
 
 impl Bench {
-    fn new(topology: &str) -> Self {
+    pub(crate) fn new(topology: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("topology.yaml"), topology).unwrap();
         Self { folder }
@@ -21,7 +21,7 @@ impl Bench {
         self.folder.path()
     }
 
-    fn run(&self, arguments: &[&str]) -> (i32, String, String) {
+    pub(crate) fn run(&self, arguments: &[&str]) -> (i32, String, String) {
         let mut command = Command::cargo_bin("c5c3-renderer").unwrap();
         let output = command.current_dir(self.path()).args(arguments).output().unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
@@ -104,23 +104,66 @@ fn diff_commit_and_nothing_to_commit() {
 }
 
 #[test]
-fn a_failed_commit_exits_1_and_says_what_to_do() {
+fn a_removal_is_declared_accepted_and_then_staged() {
     let bench = Bench::new(FIRST_LIGHT);
-    let (code, _, _) = bench.run(&["commit", "topology.yaml", "--repository", "topology.git"]);
-    assert_eq!(code, 0);
+    let commit = ["commit", "topology.yaml", "--repository", "topology.git"];
+    assert_eq!(bench.run(&commit).0, 0);
     let without_network: String = FIRST_LIGHT
         .lines()
         .take_while(|line| !line.contains("network:"))
         .map(|line| format!("{line}\n"))
         .collect();
-    std::fs::write(bench.path().join("topology.yaml"), without_network).unwrap();
-    let (code, _, err) = bench.run(&["commit", "topology.yaml", "--repository", "topology.git"]);
+    let write = |text: &str| std::fs::write(bench.path().join("topology.yaml"), text).unwrap();
+    write(&without_network);
+    let (code, _, err) = bench.run(&commit);
+    assert!(code == 2 && err.contains("error[drain-first]") && err.contains("lifecycle: Draining"), "{err}");
+
+    write(&FIRST_LIGHT.replace("- name: network-a1", "- name: network-a1\n          lifecycle: Draining"));
+    assert_eq!(bench.run(&commit).0, 0);
+    write(&without_network);
+    let (code, _, err) = bench.run(&commit);
     assert!(code == 1 && err.contains("network-a1-chassis") && err.contains("--accept-removals"), "{err}");
     let (code, out, _) = bench.run(&["diff", "topology.yaml", "--repository", "topology.git"]);
     assert!(code == 0 && out.contains("commit with --accept-removals 4"), "{out}");
-    let (code, out, err) =
-        bench.run(&["commit", "topology.yaml", "--repository", "topology.git", "--accept-removals", "4"]);
-    assert!(code == 0 && out.contains("removed"), "{out}{err}");
+    let (code, out, err) = bench.run(&[&commit[..], &["--accept-removals", "4"]].concat());
+    assert!(code == 0 && out.contains("still to leave: network-a1-access"), "{out}{err}");
+
+    std::fs::write(bench.path().join("flux.json"), r#"{"kind": "List", "items": []}"#).unwrap();
+    for last in [false, false, false, true] {
+        let (code, out, err) = bench.run(&[&commit[..], &["--observed", "flux.json"]].concat());
+        assert!(code == 0 && out.contains("still to leave") != last, "{out}{err}");
+    }
+    std::fs::write(bench.path().join("flux.json"), r#"{"kind": "List", "ite"#).unwrap();
+    let (code, _, err) = bench.run(&[&commit[..], &["--observed", "flux.json"]].concat());
+    assert!(code == 2 && err.contains("kubectl get kustomizations"), "{err}");
+}
+
+#[test]
+fn completion_and_manual_know_every_command() {
+    let bench = Bench::new(FIRST_LIGHT);
+    for command in [["completion", "bash"], ["completion", "zsh"], ["man", "--output=text"]] {
+        let (code, out, err) = bench.run(&command);
+        assert_eq!(code, 0, "{err}");
+        for name in ["validate", "render", "diff", "commit", "graph", "explain", "schema", "accept"] {
+            assert!(out.contains(name), "{command:?} lacks {name}");
+        }
+    }
+}
+
+#[test]
+fn explain_says_what_stands_there_and_where_it_came_from() {
+    let bench = Bench::new(FIRST_LIGHT);
+    let (code, out, _) = bench.run(&["explain", "spec.controlPlanes[0].domain", "topology.yaml"]);
+    assert!(code == 0 && out.contains("here: \"a.example.org\", written at topology.yaml:11:15"), "{out}");
+    let (code, out, _) = bench.run(&["explain", "spec.controlPlanes[0].region", "topology.yaml"]);
+    assert!(
+        code == 0
+            && out.contains("Default: `RegionOne`")
+            && out.contains("here: not written below topology.yaml:9:7"),
+        "{out}"
+    );
+    let (code, out, _) = bench.run(&["explain", "drain-first"]);
+    assert!(code == 0 && out.contains("Why: ") && out.contains("Mend: "), "{out}");
 }
 
 #[test]

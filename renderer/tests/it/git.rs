@@ -35,11 +35,15 @@ impl Bench {
         Location::Directory(self.bare())
     }
 
-    fn commit(&self, rendered: &Rendered) -> Result<Outcome, GitError> {
+    pub(crate) fn commit(&self, rendered: &Rendered) -> Result<Outcome, GitError> {
         self.commit_with(rendered, &CommitOptions::default())
     }
 
-    fn commit_with(&self, rendered: &Rendered, options: &CommitOptions) -> Result<Outcome, GitError> {
+    pub(crate) fn commit_with(
+        &self,
+        rendered: &Rendered,
+        options: &CommitOptions,
+    ) -> Result<Outcome, GitError> {
         commit(rendered, &provenance(), &self.location(), &Credentials::default(), options)
     }
 
@@ -58,9 +62,28 @@ impl Bench {
         tree.get_path(Path::new(path)).ok().map(|entry| (entry.id(), entry.filemode()))
     }
 
-    fn text(&self, path: &str) -> Option<String> {
+    pub(crate) fn text(&self, path: &str) -> Option<String> {
         let (id, _) = self.entry(path)?;
         Some(String::from_utf8(self.repository().find_blob(id).unwrap().content().to_vec()).unwrap())
+    }
+
+    pub(crate) fn diff(&self, rendered: &Rendered, options: &CommitOptions) -> c5c3_renderer::Diff {
+        diff(rendered, &self.location(), &Credentials::default(), options).unwrap()
+    }
+
+    /// Takes something away to the end, as if Flux followed at once.
+    pub(crate) fn remove(&self, smaller: &Rendered, accepted_removals: usize) {
+        let observed = Some(c5c3_renderer::Observed::nothing());
+        let mut options = CommitOptions { accepted_removals, observed, ..CommitOptions::default() };
+        for _ in 0..10 {
+            let outcome = self.commit_with(smaller, &options).unwrap();
+            options.accepted_removals = 0;
+            let (Outcome::Committed { leaving, .. } | Outcome::Unchanged { leaving, .. }) = outcome;
+            if leaving.is_empty() {
+                return;
+            }
+        }
+        panic!("something never leaves");
     }
 
     fn objects(&self) -> usize {
@@ -75,6 +98,11 @@ impl Bench {
             .unwrap();
         count
     }
+}
+
+/// The sample with its network cluster on the way out.
+fn draining() -> Rendered {
+    rendered(&edited(&[("/spec/controlPlanes/0/network/0/lifecycle", json!("Draining"))]))
 }
 
 pub(crate) fn provenance() -> Provenance {
@@ -150,7 +178,7 @@ fn an_unchanged_topology_makes_no_commit_and_no_object() {
     for _ in 0..50 {
         assert_eq!(
             bench.commit(&rendered(&sample())).unwrap(),
-            Outcome::Unchanged { commit: tip.to_string() }
+            Outcome::Unchanged { commit: tip.to_string(), leaving: Default::default() }
         );
     }
     assert_eq!((bench.tip(), bench.objects()), (tip, objects));
@@ -161,7 +189,7 @@ fn one_changed_file_writes_one_blob_and_the_folders_above_it() {
     let bench = Bench::new();
     bench.commit(&rendered(&sample())).unwrap();
     let objects = bench.objects();
-    let change = edited(&[("/spec/controlPlanes/0/ovn/northbound/storage", json!("2Gi"))]);
+    let change = edited(&[("/spec/controlPlanes/0/physicalNetworkMtu", json!(9000))]);
     bench.commit(&rendered(&change)).unwrap();
     // The file and six folders, the manifest and its folder, the root, the commit.
     assert_eq!(bench.objects() - objects, 1 + 5 + 1 + 1 + 1 + 1);
@@ -182,11 +210,8 @@ fn what_is_not_ours_keeps_its_bytes_and_its_mode() {
     ];
     bench.others_commit(&others.map(|(path, text, mode)| (path, Some(text), mode)));
     let before: Vec<_> = others.iter().map(|(path, _, _)| bench.entry(path).unwrap()).collect();
-    bench.commit(&rendered(&sample())).unwrap();
-    let smaller = edited(&[("/spec/controlPlanes/0/network", json!(null))]);
-    bench
-        .commit_with(&rendered(&smaller), &CommitOptions { accepted_removals: 4, ..CommitOptions::default() })
-        .unwrap();
+    bench.commit(&draining()).unwrap();
+    bench.remove(&rendered(&edited(&[("/spec/controlPlanes/0/network", json!(null))])), 4);
     let after: Vec<_> = others.iter().map(|(path, _, _)| bench.entry(path).unwrap()).collect();
     assert_eq!(before, after);
     assert!(bench.entry("clusters/management/attachments/network-a1").is_none());
@@ -233,14 +258,15 @@ fn an_edited_file_stops_the_commit_unless_it_may_be_overwritten() {
 #[test]
 fn an_edited_file_that_would_be_removed_stops_the_commit_too() {
     let bench = Bench::new();
-    bench.commit(&rendered(&sample())).unwrap();
+    bench.commit(&draining()).unwrap();
     bench.others_commit(&[(
         "clusters/management/flux/network-a1-chassis.yaml",
         Some("edited: true\n"),
         0o100_644,
     )]);
     let smaller = edited(&[("/spec/controlPlanes/0/network", json!(null))]);
-    let options = CommitOptions { accepted_removals: 4, ..CommitOptions::default() };
+    let observed = Some(c5c3_renderer::Observed::nothing());
+    let options = CommitOptions { accepted_removals: 4, observed, ..CommitOptions::default() };
     assert!(matches!(bench.commit_with(&rendered(&smaller), &options), Err(GitError::Edited { .. })));
 }
 
@@ -274,9 +300,9 @@ fn a_garbled_manifest_stops_everything_and_a_lost_one_deletes_nothing() {
 }
 
 #[test]
-fn layers_disappear_only_in_the_number_that_was_accepted() {
+fn layers_leave_only_in_the_number_that_was_accepted() {
     let bench = Bench::new();
-    bench.commit(&rendered(&sample())).unwrap();
+    bench.commit(&draining()).unwrap();
     let smaller = rendered(&edited(&[("/spec/controlPlanes/0/network", json!(null))]));
     for accepted in [0, 3, 5] {
         let options = CommitOptions { accepted_removals: accepted, ..CommitOptions::default() };
@@ -288,19 +314,30 @@ fn layers_disappear_only_in_the_number_that_was_accepted() {
 #[test]
 fn a_diff_says_what_flux_deletes_and_what_it_leaves() {
     let bench = Bench::new();
-    bench.commit(&rendered(&sample())).unwrap();
+    let lifecycle = ("/spec/controlPlanes/0/compute/0/lifecycle", json!("Draining"));
+    bench
+        .commit(&rendered(&edited(&[
+            ("/spec/controlPlanes/0/network/0/lifecycle", json!("Draining")),
+            lifecycle.clone(),
+        ])))
+        .unwrap();
     let smaller = rendered(&edited(&[
         ("/spec/controlPlanes/0/network", json!(null)),
         ("/spec/controlPlanes/0/compute/0/pools/0/name", json!("pool9")),
+        ("/spec/controlPlanes/0/namespace", json!("cp-a")),
+        lifecycle,
     ]));
-    let found =
-        diff(&smaller, &bench.location(), &Credentials::default(), &CommitOptions::default()).unwrap();
-    assert_eq!(found.removed_layers.len(), 4);
+    let observed = Some(c5c3_renderer::Observed::nothing());
+    let found = bench.diff(&smaller, &CommitOptions { observed, ..CommitOptions::default() });
+    assert_eq!(found.removed_layers, ["network-a1-chassis"], "{found}");
+    assert_eq!(found.leaving.len(), 3, "{found}");
     let names = |objects: &[c5c3_renderer::git::ObjectReference]| {
         objects.iter().map(|object| object.name.clone()).collect::<Vec<_>>()
     };
-    assert!(names(&found.pruned).contains(&"compute-a1-pool1".to_owned()), "{found}");
-    assert!(names(&found.left_behind).contains(&"network-a1-chassis".to_owned()), "{found}");
+    for name in ["compute-a1-pool1", "network-a1-chassis"] {
+        assert!(names(&found.pruned).contains(&name.to_owned()), "{found}");
+    }
+    assert_eq!(names(&found.left_behind), [] as [&str; 0], "{found}");
     let management = &found.clusters["management"];
     assert!(management.added.iter().any(|path| path.ends_with("pools/pool9.yaml")), "{found}");
     assert!(management.removed.iter().any(|path| path.ends_with("pools/pool1.yaml")), "{found}");
@@ -343,7 +380,7 @@ fn two_writers_at_once_both_get_in() {
         })
     };
     for size in 2..10 {
-        let change = edited(&[("/spec/controlPlanes/0/ovn/northbound/storage", json!(format!("{size}Gi")))]);
+        let change = edited(&[("/spec/controlPlanes/0/physicalNetworkMtu", json!(size * 1000))]);
         let options =
             CommitOptions { attempts: 100, deadline: Duration::from_secs(60), ..CommitOptions::default() };
         assert!(matches!(
@@ -357,6 +394,7 @@ fn two_writers_at_once_both_get_in() {
     let mut walk = repository.revwalk().unwrap();
     walk.push(bench.tip()).unwrap();
     assert_eq!(walk.count(), 1 + 8 + theirs, "the history is one line that holds every commit");
-    assert!(bench.text(OVN).unwrap().contains("9Gi"));
+    let path = "clusters/management/control-planes/cp-a/control-plane/control-plane.yaml";
+    assert!(bench.text(path).unwrap().contains("\"9000\""));
     assert!((0..theirs).all(|index| bench.entry(&format!("humans/{index}.txt")).is_some()));
 }

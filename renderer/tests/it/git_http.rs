@@ -194,7 +194,7 @@ fn pushes_to_an_empty_repository_then_only_what_changed_then_nothing() {
     let files = rendered(&sample());
     assert!(matches!(push(&location, &files, &CommitOptions::default()).unwrap(), Outcome::Committed { .. }));
     bench.others_commit(&[("humans/notes.yaml", Some("note"), 0o100_644)]);
-    let change = rendered(&edited(&[("/spec/controlPlanes/0/ovn/northbound/storage", json!("2Gi"))]));
+    let change = rendered(&edited(&[("/spec/controlPlanes/0/physicalNetworkMtu", json!(9000))]));
     let outcome = push(&location, &change, &CommitOptions::default()).unwrap();
     assert!(
         matches!(outcome, Outcome::Committed { added: 0, changed: 1, removed: 0, lost_races: 0, .. }),
@@ -227,7 +227,7 @@ fn a_lost_race_is_rendered_again_on_the_new_tip() {
         return;
     };
     push(&location, &rendered(&sample()), &CommitOptions::default()).unwrap();
-    let change = rendered(&edited(&[("/spec/controlPlanes/0/region", json!("RegionTwo"))]));
+    let change = rendered(&edited(&[("/spec/controlPlanes/0/physicalNetworkMtu", json!(9000))]));
     let outcome = push(&location, &change, &CommitOptions::default()).unwrap();
     assert!(matches!(outcome, Outcome::Committed { lost_races: 1, .. }), "{outcome:?}");
     assert_eq!(

@@ -164,3 +164,19 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_file_that_is_not_there_is_named() {
+    let findings = Source::read(std::path::Path::new("nowhere/topology.yaml")).unwrap_err();
+    assert!(findings.to_string().contains("error[file-readable]: nowhere/topology.yaml"), "{findings}");
+}
+
+#[test]
+fn a_number_out_of_bounds_is_found() {
+    let document = crate::fixture::edited(&[(
+        "/spec/controlPlanes/0/ovn",
+        serde_json::json!({ "relay": { "replicas": -1 } }),
+    )]);
+    let all = crate::fixture::findings(&document);
+    assert!(all.iter().any(|finding| finding.rule == "field-bound"), "{all:?}");
+}

@@ -6,10 +6,14 @@
     reason = "helpers of tests may fail loudly"
 )]
 
+mod attachments;
 mod command;
+mod examples;
 mod fixture;
 mod git;
 mod git_http;
+mod graph;
+mod history;
 mod load;
 mod reference;
 mod rules;

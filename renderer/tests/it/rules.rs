@@ -290,11 +290,6 @@ fn node_cases() -> Vec<Case> {
             &[(at("/compute/0/pools/1"), json!({ "name": "pool2" }))],
         ),
         case(
-            "hypervisor-supported",
-            &[(at("/compute/0/hypervisor"), json!("CloudHypervisor"))],
-            &[(at("/compute/0/hypervisor"), json!("KVM"))],
-        ),
-        case(
             "pools-declared",
             &[(at("/compute/0/pools"), json!([]))],
             &[(at("/compute/0/pools"), json!([{ "name": "p" }]))],
@@ -312,11 +307,236 @@ fn node_cases() -> Vec<Case> {
     ]
 }
 
+fn compute_cases() -> Vec<Case> {
+    const POOL: &str = "/compute/0/pools/0";
+    let pool = |name: &str, zone: &str| json!({ "name": name, "availabilityZone": zone });
+    let local = |name: &str, label: &str| json!({ "name": name, "local": true, "chassis": { "nodeSelector": { "role": label } }, "pools": [{ "name": name }] });
+    let cloud_hypervisor = |image: Value| json!({ "name": "compute-a1", "hypervisor": "CloudHypervisor", "pools": [{ "name": "p", "image": image }] });
+    vec![
+        case(
+            "cloud-hypervisor",
+            &[(at("/compute/0"), cloud_hypervisor(Value::Null))],
+            &[(at("/compute/0"), cloud_hypervisor(json!({ "repository": "registry.example.org/nova-ch" })))],
+        ),
+        case(
+            "libvirt-image",
+            &[(at("/compute/0/libvirt"), json!({ "deployment": "DaemonSet" }))],
+            &[(
+                at("/compute/0/libvirt"),
+                json!({ "deployment": "DaemonSet", "image": "registry.example.org/libvirt:1" }),
+            )],
+        ),
+        case(
+            "migration-ports",
+            &[(at("/compute/0/libvirt/migrationPorts"), json!({ "first": 16500, "last": 16600 }))],
+            &[(at("/compute/0/libvirt/migrationPorts"), json!({ "first": 16515, "last": 16600 }))],
+        ),
+        case(
+            "zone-migratable",
+            &[
+                (at(POOL), pool("pool1", "z")),
+                (
+                    at("/compute/1"),
+                    json!({ "name": "c2", "libvirt": { "migrationDomain": "other" }, "pools": [pool("p", "z")] }),
+                ),
+            ],
+            &[
+                (at(POOL), pool("pool1", "z")),
+                (
+                    at("/compute/1"),
+                    json!({ "name": "c2", "libvirt": { "migrationDomain": "other" }, "pools": [pool("p", "y")] }),
+                ),
+            ],
+        ),
+        case(
+            "traits-format",
+            &[(at("/compute/0/pools/0/traits"), json!(["HW_CPU"]))],
+            &[(at("/compute/0/pools/0/traits"), json!(["CUSTOM_CPU"]))],
+        ),
+        case(
+            "hosts-unique",
+            &[(at("/compute/0/pools/0/hosts"), json!([{ "name": "n1" }, { "name": "n1" }]))],
+            &[(at("/compute/0/pools/0/hosts"), json!([{ "name": "n1" }, { "name": "n2" }]))],
+        ),
+        case(
+            "chassis-overlap",
+            &[(at("/compute/1"), local("l1", "a")), (at("/compute/2"), local("l2", "a"))],
+            &[(at("/compute/1"), local("l1", "a")), (at("/compute/2"), local("l2", "b"))],
+        ),
+    ]
+}
+
+fn storage_cases() -> Vec<Case> {
+    const FSID: &str = "8f4c1ad0-7b5e-4c11-9a53-1d0e5a4ce001";
+    // The sample with two storage clusters that go well with it.
+    let with = |edits: &[(&str, Value)]| {
+        let mut plane = crate::fixture::sample()["spec"]["controlPlanes"][0].clone();
+        let storage =
+            |name: &str| json!({ "name": name, "monitors": ["192.0.2.11"], "networks": ["192.0.2.0/24"] });
+        let base = [
+            ("/volumes", json!({ "nfs": [{ "name": "nfs", "server": "nfs.example.org", "path": "/v" }] })),
+            ("/compute/0/libvirt", json!({ "image": "registry.example.org/libvirt:1" })),
+            ("/storage", json!([storage("s1"), storage("s2")])),
+        ];
+        for (pointer, value) in base.iter().chain(edits) {
+            crate::fixture::set(&mut plane, pointer, value.clone());
+        }
+        vec![(PLANE, plane)]
+    };
+    let pair = |rule: &'static str, fails: &[(&str, Value)], passes: &[(&str, Value)]| Case {
+        rule,
+        fails: with(fails),
+        passes: with(passes),
+    };
+    vec![
+        pair("volumes-need-cinder", &[("/volumes", Value::Null)], &[]),
+        pair(
+            "ceph-pool-known",
+            &[("/storage/0/backups", json!({ "pool": "none" }))],
+            &[("/storage/0/backups", json!({}))],
+        ),
+        pair(
+            "ceph-client-caps",
+            &[("/storage/0/volumes", json!({ "pool": "backups" }))],
+            &[("/storage/0/volumes", json!({ "pool": "backups", "user": "cinder-backup" }))],
+        ),
+        pair(
+            "ceph-monitors",
+            &[("/storage/0/monitors", json!(["192.0.2.11", "192.0.2.12"]))],
+            &[("/storage/0/monitors", json!(["192.0.2.11", "192.0.2.12:3300", "mon3.example.org"]))],
+        ),
+        pair(
+            "ceph-networks-cover",
+            &[("/storage/0/monitors", json!(["192.0.3.1"]))],
+            &[("/storage/0/monitors", json!(["192.0.2.254"]))],
+        ),
+        pair(
+            "ceph-networks-cover",
+            &[("/storage/0/networks", json!(["fd00::/64"]))],
+            &[("/storage/0/networks", json!(["0.0.0.0/0"]))],
+        ),
+        pair(
+            "ceph-replicas",
+            &[("/storage/0/ceph", json!({ "failureDomains": 2 }))],
+            &[("/storage/0/ceph", json!({ "failureDomains": 3 }))],
+        ),
+        pair(
+            "ceph-storage",
+            &[(
+                "/storage/0/ceph",
+                json!({ "storage": { "deviceFilter": "sd", "claims": { "count": 3, "size": "1Ti", "storageClass": "x" } } }),
+            )],
+            &[(
+                "/storage/0/ceph",
+                json!({ "storage": { "claims": { "count": 3, "size": "1Ti", "storageClass": "x" } } }),
+            )],
+        ),
+        pair(
+            "ceph-storage",
+            &[("/storage/0/ceph", json!({ "network": "Multus" }))],
+            &[("/storage/0/ceph", json!({ "network": "Multus", "networkSelectors": { "public": "net" } }))],
+        ),
+        pair(
+            "ceph-names-unique",
+            &[("/storage/0/volumes", json!({ "name": "nfs" }))],
+            &[("/storage/0/volumes", json!({ "name": "rbd" }))],
+        ),
+        pair(
+            "ceph-cluster-name",
+            &[
+                ("/storage/0/volumes", json!({ "clusterName": "x" })),
+                ("/storage/1/volumes", json!({ "clusterName": "x" })),
+            ],
+            &[
+                ("/storage/0/volumes", json!({ "clusterName": "x" })),
+                ("/storage/1/volumes", json!({ "clusterName": "y" })),
+            ],
+        ),
+        pair(
+            "ceph-fsid",
+            &[("/storage/0/fsid", json!(FSID)), ("/storage/1/fsid", json!(FSID))],
+            &[("/storage/0/fsid", json!(FSID))],
+        ),
+        pair(
+            "secret-uuid",
+            &[
+                ("/storage/0/volumes", json!({ "secretUuid": FSID })),
+                ("/storage/1/volumes", json!({ "secretUuid": FSID })),
+            ],
+            &[("/storage/0/volumes", json!({ "secretUuid": FSID }))],
+        ),
+        pair(
+            "backup-once",
+            &[("/storage/0/backups", json!({})), ("/storage/1/backups", json!({}))],
+            &[("/storage/1/backups", json!({}))],
+        ),
+        pair(
+            "image-store-known",
+            &[("/images", json!({ "cluster": "s1" }))],
+            &[
+                ("/images", json!({ "cluster": "s1" })),
+                ("/storage/0/objectStore", json!({ "endpoint": "https://s3.example.org" })),
+            ],
+        ),
+        pair("volume-keys-need-image", &[("/compute/0/libvirt", Value::Null)], &[]),
+    ]
+}
+
+fn platform_cases() -> Vec<Case> {
+    const PLATFORM: &str = "/spec/management/platform";
+    let platform = |commit: &str| {
+        let pin = json!({ "commit": commit });
+        json!({ "kOrc": pin, "rabbitmqClusterOperator": pin, "messagingTopologyOperator": pin })
+    };
+    let good = "0123456789abcdef0123456789abcdef01234567";
+    let services = |services: Value| json!([{ "name": "services-a1", "services": services }]);
+    vec![
+        case("pin-format", &[(PLATFORM, platform("main"))], &[(PLATFORM, platform(good))]),
+        case(
+            "release-known",
+            &[(PLATFORM, platform(good)), ("/spec/management/platform/without", json!(["certmanager"]))],
+            &[(PLATFORM, platform(good)), ("/spec/management/platform/without", json!(["cert-manager"]))],
+        ),
+        case(
+            "address-format",
+            &[(at("/compute/0/access"), json!({ "server": "10.0.0.1:6443" }))],
+            &[(at("/compute/0/access"), json!({ "server": "https://10.0.0.1:6443" }))],
+        ),
+        case(
+            "attached-store",
+            &[
+                ("/spec/management/openbao", json!({ "externalAddress": "https://bao.example.org" })),
+                ("/spec/management/secretStore", json!({ "kind": "SecretStore", "name": "s" })),
+            ],
+            &[("/spec/management/openbao", json!({ "externalAddress": "https://bao.example.org" }))],
+        ),
+        case(
+            "placed-service-present",
+            &[(at("/services"), services(json!([{ "service": "horizon" }])))],
+            &[(at("/services"), services(json!([{ "service": "horizon" }]))), (at("/dashboard"), json!({}))],
+        ),
+        case(
+            "placed-service-once",
+            &[(at("/services"), services(json!([{ "service": "glance", "namespace": "cp-a" }])))],
+            &[(at("/services"), services(json!([{ "service": "glance" }])))],
+        ),
+    ]
+}
+
 fn cases() -> Vec<Case> {
-    [name_cases(), format_cases(), service_cases(), network_cases(), node_cases()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        name_cases(),
+        format_cases(),
+        service_cases(),
+        network_cases(),
+        node_cases(),
+        compute_cases(),
+        storage_cases(),
+        platform_cases(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 #[test]

@@ -81,7 +81,10 @@ fn a_document_that_is_not_the_planned_one_is_found() {
         findings.contains("was planned and not rendered") && findings.contains("without being planned"),
         "{findings}"
     );
-    assert!(findings.contains("listed in no kustomization.yaml"), "{findings}");
+    assert!(
+        findings.contains("error[file-listed]") && findings.contains("listed in no kustomization.yaml"),
+        "{findings}"
+    );
     assert!(findings.contains("lists ovn-central.yaml, which does not exist"), "{findings}");
 }
 
@@ -221,7 +224,7 @@ fn names_that_are_too_long_for_flux_are_found() {
     let name = "x".repeat(64);
     assert_found(
         &after(FLUX_OVN, "name: \"cp-a-ovn\"\n  namespace", &format!("name: \"{name}\"\n  namespace")),
-        "name-length",
+        "flux-name-length",
         "63",
     );
     let access = "clusters/management/attachments/compute-a1/access/release.yaml";
@@ -231,7 +234,7 @@ fn names_that_are_too_long_for_flux_are_found() {
             "releaseName: \"target-cluster-access\"",
             &format!("releaseName: \"{}\"", "r".repeat(54)),
         ),
-        "name-length",
+        "flux-name-length",
         "53",
     );
 }
@@ -277,7 +280,8 @@ fn a_field_that_the_schema_does_not_know_is_found() {
     let (plan, rendered, templates) = setup();
     let findings = verify(&plan, &rendered, &templates, Some(&schemas)).unwrap_err().to_string();
     assert!(
-        findings.contains("spec.northbound: there is no such field; did you mean `northbond`?"),
+        findings.contains("error[resource-schema]")
+            && findings.contains("spec.northbound: there is no such field; did you mean `northbond`?"),
         "{findings}"
     );
 }

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::connection;
-use super::layer::{Health, Layer, PRUNE_ANNOTATION, metadata};
-use super::secrets::{Remote, external_secret};
-use crate::conventions::{Compute, ResolvedControlPlane, ResolvedManagement};
+use super::Compute;
+use crate::attachments::connection;
+use crate::conventions::{ResolvedControlPlane, ResolvedManagement};
+use crate::plan::{Health, Layer, PRUNE_ANNOTATION, Remote, external_secret, metadata};
 
 /// Name of the Secret with libvirt's CA and of the issuer that uses it, as the hypervisor operator expects them.
 const LIBVIRT_CA: &str = "nova-hypervisor-agents-ca";
@@ -17,8 +17,7 @@ pub(super) fn layer(
     compute: &Compute,
     management: &ResolvedManagement,
 ) -> Layer {
-    let cluster = compute.attachment.cluster.as_str();
-    let namespace = compute.certificate_namespace.as_str();
+    let namespace = compute.libvirt.certificate_namespace.as_str();
     let metadata_ca = external_secret(
         &compute.metadata_ca_secret,
         &control_plane.namespace,
@@ -30,7 +29,7 @@ pub(super) fn layer(
         }],
     );
     let authority =
-        |key: &'static str| Remote { key, store_key: compute.libvirt_ca_key.clone(), property: key };
+        |key: &'static str| Remote { key, store_key: compute.libvirt.ca_key.clone(), property: key };
     let libvirt_ca =
         external_secret(LIBVIRT_CA, namespace, management, &[authority("tls.crt"), authority("tls.key")]);
     let issuer = json!({
@@ -39,18 +38,50 @@ pub(super) fn layer(
         "metadata": metadata(LIBVIRT_ISSUER, Some(namespace)),
         "spec": { "ca": { "secretName": LIBVIRT_CA } },
     });
-    Layer::new(
-        connection::layer_name(cluster, "base"),
-        cluster,
-        format!("clusters/{cluster}/base"),
-        &compute.attachment.field,
-    )
-    .through(connection::kubeconfig_secret(cluster))
-    .after([connection::layer_name(cluster, "access")])
-    .with("namespace.yaml", "certificate-namespace", Health::Status, certificate_namespace(namespace))
-    .with("external-secret.yaml", "metadata-ca", Health::Condition("Ready"), metadata_ca)
-    .with("external-secret.yaml", "libvirt-ca", Health::Condition("Ready"), libvirt_ca)
-    .with("issuer.yaml", "libvirt-issuer", Health::Condition("Ready"), issuer)
+    let way = compute.attachment.way(&control_plane.namespace);
+    // The access release makes the operators' namespace there.
+    connection::on_cluster(&way, management, "base")
+        .after(way.after("access"))
+        .after(crate::plan::foundation_is_ready(&way, management))
+        .with("namespace.yaml", "certificate-namespace", Health::Status, certificate_namespace(namespace))
+        .with("external-secret.yaml", "metadata-ca", Health::Condition("Ready"), metadata_ca)
+        .with("external-secret.yaml", "libvirt-ca", Health::Condition("Ready"), libvirt_ca)
+        .with("issuer.yaml", "libvirt-issuer", Health::Condition("Ready"), issuer)
+        .with("object.yaml", "certificate-guard", Health::Unchecked, guard(namespace))
+        .with("object.yaml", "certificate-guard-binding", Health::Unchecked, guard_binding())
+}
+
+const GUARD: &str = "libvirt-certificates";
+
+/// A Secret of a host certificate elsewhere would let whoever can write there speak to every libvirt of the migration domain.
+fn guard(namespace: &str) -> Value {
+    let expression = format!(
+        "!object.metadata.name.startsWith('tls-libvirt-') || object.metadata.namespace == '{namespace}'"
+    );
+    json!({
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": "ValidatingAdmissionPolicy",
+        "metadata": metadata(GUARD, None),
+        "spec": {
+            "failurePolicy": "Fail",
+            "matchConstraints": { "resourceRules": [{
+                "apiGroups": [""], "apiVersions": ["v1"], "resources": ["secrets"], "operations": ["CREATE", "UPDATE"],
+            }] },
+            "validations": [{
+                "expression": expression,
+                "message": format!("host certificates of libvirt belong into the namespace {namespace}"),
+            }],
+        },
+    })
+}
+
+fn guard_binding() -> Value {
+    json!({
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": "ValidatingAdmissionPolicyBinding",
+        "metadata": metadata(GUARD, None),
+        "spec": { "policyName": GUARD, "validationActions": ["Deny"] },
+    })
 }
 
 /// Agents in it write certificates onto the hosts, which takes privileges.

@@ -1,12 +1,14 @@
 //! Conventions of compute clusters.
 
+use std::collections::BTreeMap;
+
 use c5c3_api::topology::{
-    ComputeCluster, ControlPlane, CpuMode, HypervisorType, ImagesType, NodeOperators, NodeSelector, Pool,
-    UpdateStrategy, VirtualizationType,
+    ComputeCluster, ControlPlane, CpuMode, HypervisorType, ImagesType, LibvirtDeployment, NodeOperators,
+    NodeSelector, Pool, PortRange, UpdateStrategy, VirtualizationType,
 };
 
-use super::network::{Attachment, attachment};
-use super::{ResolvedManagement, names};
+use super::super::conventions::{Attachment, ResolvedHost, is_draining, resolve_hosts};
+use crate::conventions::{ResolvedManagement, names};
 
 /// A compute cluster, resolved.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,12 +27,29 @@ pub struct Compute {
     pub metadata_image_tag: String,
     /// Secret on the cluster with the CA of the metadata host.
     pub metadata_ca_secret: String,
-    /// Namespace of host certificates.
-    pub certificate_namespace: String,
-    /// Key of the libvirt CA in the secret store.
-    pub libvirt_ca_key: String,
+    /// libvirt.
+    pub libvirt: ResolvedLibvirt,
     /// Operators on the cluster, when declared.
     pub operators: Option<NodeOperators>,
+}
+
+/// libvirt on a compute cluster.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ResolvedLibvirt {
+    /// Namespace of host certificates.
+    pub certificate_namespace: String,
+    /// The migration domain.
+    pub migration_domain: String,
+    /// Key of its CA in the secret store.
+    pub ca_key: String,
+    /// Who runs libvirtd.
+    pub deployment: LibvirtDeployment,
+    /// Image with libvirtd and virsh.
+    pub image: Option<String>,
+    /// Ports of migrations.
+    pub migration_ports: PortRange,
+    /// Address of libvirtd for the node agent.
+    pub uri: &'static str,
 }
 
 /// A pool, resolved.
@@ -42,10 +61,14 @@ pub struct ResolvedPool {
     pub pool: String,
     /// Name of the `NovaCompute`.
     pub name: String,
+    /// Whether it is being emptied.
+    pub draining: bool,
     /// Nodes.
     pub node_selector: NodeSelector,
-    /// Acceleration.
-    pub virtualization: &'static str,
+    /// Acceleration; left to Nova where libvirt's own driver is not used.
+    pub virtualization: Option<&'static str>,
+    /// Image, when not Nova's: repository and tag.
+    pub image: Option<(String, String)>,
     /// CPU mode.
     pub cpu_mode: Option<CpuMode>,
     /// CPU models.
@@ -54,27 +77,43 @@ pub struct ResolvedPool {
     pub images_type: Option<ImagesType>,
     /// Update strategy.
     pub update_strategy: &'static str,
+    /// Availability zone.
+    pub availability_zone: Option<String>,
+    /// Traits.
+    pub traits: Vec<String>,
+    /// Nodes that are labelled.
+    pub hosts: Vec<ResolvedHost>,
 }
 
-pub(super) fn resolve(
+pub(crate) fn resolve(
     declared: &ComputeCluster,
     field: &str,
     control_plane: &ControlPlane,
     management: &ResolvedManagement,
 ) -> Compute {
-    let attachment =
-        attachment(&declared.name, field, declared.access.as_ref(), declared.chassis.as_ref(), None);
+    let attachment = Attachment::resolve(
+        &declared.name,
+        field,
+        declared.local,
+        declared.lifecycle,
+        declared.access.as_ref(),
+        declared.chassis.as_ref(),
+        None,
+    );
     let agent = declared.metadata_agent.clone().unwrap_or_default();
-    let libvirt = declared.libvirt.clone().unwrap_or_default();
-    let domain = libvirt.migration_domain.unwrap_or_else(|| control_plane.name.clone());
+    let hypervisor = declared.hypervisor.unwrap_or(HypervisorType::Kvm);
+    let pools = declared.pools.iter().enumerate().map(|(index, pool)| {
+        resolve_pool(
+            pool,
+            &format!("{field}.pools[{index}]"),
+            &attachment,
+            hypervisor,
+            &control_plane.release,
+        )
+    });
     Compute {
-        hypervisor: declared.hypervisor.unwrap_or(HypervisorType::Kvm),
-        pools: declared
-            .pools
-            .iter()
-            .enumerate()
-            .map(|(index, pool)| resolve_pool(pool, &format!("{field}.pools[{index}]"), &attachment))
-            .collect(),
+        hypervisor,
+        pools: pools.collect(),
         metadata_agent: format!("{}-metadata", declared.name),
         metadata_image_repository: agent
             .image_repository
@@ -83,30 +122,68 @@ pub(super) fn resolve(
         metadata_ca_secret: agent
             .certificate_authority_secret
             .unwrap_or_else(|| "nova-metadata-ca".to_owned()),
-        certificate_namespace: libvirt
-            .certificate_namespace
-            .unwrap_or_else(|| "hypervisor-system".to_owned()),
-        libvirt_ca_key: management.secret_key(&["libvirt", &domain, "ca"]),
+        libvirt: libvirt(declared, hypervisor, control_plane, management),
         operators: declared.operators.clone(),
         attachment,
     }
 }
 
-fn resolve_pool(declared: &Pool, field: &str, attachment: &Attachment) -> ResolvedPool {
+fn libvirt(
+    declared: &ComputeCluster,
+    hypervisor: HypervisorType,
+    control_plane: &ControlPlane,
+    management: &ResolvedManagement,
+) -> ResolvedLibvirt {
+    let declared = declared.libvirt.clone().unwrap_or_default();
+    let domain = declared.migration_domain.unwrap_or_else(|| match hypervisor {
+        HypervisorType::Kvm => control_plane.name.clone(),
+        // Instances never move between the two kinds.
+        HypervisorType::CloudHypervisor => format!("{}-ch", control_plane.name),
+    });
+    ResolvedLibvirt {
+        certificate_namespace: declared
+            .certificate_namespace
+            .unwrap_or_else(|| "hypervisor-system".to_owned()),
+        ca_key: management.secret_key(&["libvirt", &domain, "ca"]),
+        migration_domain: domain,
+        deployment: declared.deployment.unwrap_or(LibvirtDeployment::HostImage),
+        image: declared.image,
+        migration_ports: declared.migration_ports.unwrap_or(PortRange { first: 49_152, last: 49_215 }),
+        uri: match hypervisor {
+            HypervisorType::Kvm => "qemu:///system",
+            HypervisorType::CloudHypervisor => "ch:///system",
+        },
+    }
+}
+
+fn resolve_pool(
+    declared: &Pool,
+    field: &str,
+    attachment: &Attachment,
+    hypervisor: HypervisorType,
+    release: &str,
+) -> ResolvedPool {
     let node_selector = declared.node_selector.clone().unwrap_or_else(|| {
         let mut labels = attachment.chassis.node_selector.clone();
         labels.insert(names::POOL_LABEL.to_owned(), declared.name.clone());
         labels
     });
+    let virtualization = match (declared.virtualization, hypervisor) {
+        (Some(VirtualizationType::Kvm), _) | (None, HypervisorType::Kvm) => Some("kvm"),
+        (Some(VirtualizationType::Qemu), _) => Some("qemu"),
+        (None, HypervisorType::CloudHypervisor) => None,
+    };
+    let (labels, annotations) = node_marks(declared, hypervisor, &node_selector);
     ResolvedPool {
         field: field.to_owned(),
         pool: declared.name.clone(),
         name: format!("{}-{}", attachment.cluster, declared.name),
-        node_selector,
-        virtualization: match declared.virtualization.unwrap_or(VirtualizationType::Kvm) {
-            VirtualizationType::Kvm => "kvm",
-            VirtualizationType::Qemu => "qemu",
-        },
+        draining: attachment.draining || is_draining(declared.lifecycle),
+        virtualization,
+        image: declared.image.clone().map(|image| {
+            let tag = image.tag.unwrap_or_else(|| release.to_owned());
+            (image.repository, tag)
+        }),
         cpu_mode: declared.cpu_mode,
         cpu_models: declared.cpu_models.clone(),
         images_type: declared.images_type,
@@ -114,5 +191,36 @@ fn resolve_pool(declared: &Pool, field: &str, attachment: &Attachment) -> Resolv
             UpdateStrategy::RollingUpdate => "RollingUpdate",
             UpdateStrategy::OnDelete => "OnDelete",
         },
+        availability_zone: declared.availability_zone.clone(),
+        traits: declared.traits.clone(),
+        hosts: resolve_hosts(&declared.hosts, field, &labels, &annotations),
+        node_selector,
     }
+}
+
+type Marks = BTreeMap<String, String>;
+
+/// What upstream's operators read from the nodes of a pool.
+fn node_marks(declared: &Pool, hypervisor: HypervisorType, selector: &NodeSelector) -> (Marks, Marks) {
+    let mut labels = selector.clone();
+    let driver = match hypervisor {
+        HypervisorType::Kvm => "kvm",
+        HypervisorType::CloudHypervisor => "ch",
+    };
+    labels.insert(names::DRIVER_LABEL.to_owned(), driver.to_owned());
+    let tests = declared.onboarding_tests.unwrap_or(false);
+    let lifecycle = if tests { "run-tests" } else { "skip-tests" };
+    labels.insert(names::LIFECYCLE_LABEL.to_owned(), lifecycle.to_owned());
+    if let Some(zone) = &declared.availability_zone {
+        labels.insert(names::ZONE_LABEL.to_owned(), zone.clone());
+    }
+    let mut annotations = BTreeMap::new();
+    for (key, list) in
+        [(names::TRAITS_ANNOTATION, &declared.traits), (names::AGGREGATES_ANNOTATION, &declared.aggregates)]
+    {
+        if !list.is_empty() {
+            annotations.insert(key.to_owned(), list.join(","));
+        }
+    }
+    (labels, annotations)
 }

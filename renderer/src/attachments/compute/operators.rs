@@ -3,52 +3,46 @@
 use c5c3_api::topology::ChartRelease;
 use serde_json::{Map, Value, json};
 
+use super::Compute;
 use super::base::LIBVIRT_ISSUER;
-use super::connection;
-use super::layer::{Health, Layer, metadata};
-use crate::conventions::{Compute, ResolvedControlPlane};
+use crate::attachments::connection;
+use crate::conventions::{ResolvedControlPlane, ResolvedManagement};
+use crate::plan::{Health, Layer, metadata};
 
 /// Namespace of Flux on the compute cluster.
 const FLUX_NAMESPACE: &str = "flux-system";
 
 /// The layer, when the operators are declared. They come last: what they report on must be there.
-pub(super) fn layer(control_plane: &ResolvedControlPlane, compute: &Compute) -> Option<Layer> {
+pub(super) fn layer(
+    control_plane: &ResolvedControlPlane,
+    compute: &Compute,
+    management: &ResolvedManagement,
+) -> Option<Layer> {
     let operators = compute.operators.as_ref()?;
     let cluster = compute.attachment.cluster.as_str();
     let (hypervisor_operator, node_agent) = ("openstack-hypervisor-operator", "kvm-node-agent");
     Some(
-        Layer::new(
-            connection::layer_name(cluster, "operators"),
-            cluster,
-            format!("clusters/{cluster}/operators"),
-            &compute.attachment.field,
-        )
-        .through(connection::kubeconfig_secret(cluster))
-        .after([connection::layer_name(cluster, "base"), connection::layer_name(cluster, "pools")])
-        .with(
-            "oci-repository.yaml",
-            "hypervisor-operator-chart",
-            Health::Status,
-            chart(hypervisor_operator, &operators.hypervisor_operator),
-        )
-        .with(
-            "oci-repository.yaml",
-            "node-agent-chart",
-            Health::Status,
-            chart(node_agent, &operators.node_agent),
-        )
-        .with(
-            "helm-release.yaml",
-            "hypervisor-operator",
-            Health::Status,
-            hypervisor_operator_release(control_plane, compute, hypervisor_operator),
-        )
-        .with(
-            "helm-release.yaml",
-            "node-agent",
-            Health::Status,
-            node_agent_release(compute, node_agent),
-        ),
+        connection::on_cluster(&compute.attachment.way(&control_plane.namespace), management, "operators")
+            .after([connection::layer_name(cluster, "base"), connection::layer_name(cluster, "pools")])
+            .with(
+                "oci-repository.yaml",
+                "hypervisor-operator-chart",
+                Health::Status,
+                chart(hypervisor_operator, &operators.hypervisor_operator),
+            )
+            .with(
+                "oci-repository.yaml",
+                "node-agent-chart",
+                Health::Status,
+                chart(node_agent, &operators.node_agent),
+            )
+            .with(
+                "helm-release.yaml",
+                "hypervisor-operator",
+                Health::Status,
+                hypervisor_operator_release(control_plane, compute, hypervisor_operator),
+            )
+            .with("helm-release.yaml", "node-agent", Health::Status, node_agent_release(compute, node_agent)),
     )
 }
 
@@ -104,7 +98,7 @@ fn hypervisor_operator_release(
             // The chart's own full name makes a Service name of 64 characters.
             "fullnameOverride": "hypervisor-operator",
             "controllerManager": { "manager": { "env": {
-                "certificateNamespace": compute.certificate_namespace,
+                "certificateNamespace": compute.libvirt.certificate_namespace,
                 "certificateIssuerName": LIBVIRT_ISSUER,
                 "agentNamespaces": control_plane.namespace,
             } } },
@@ -133,12 +127,12 @@ fn hypervisor_operator_release(
 fn node_agent_release(compute: &Compute, chart: &str) -> Value {
     release(
         "kvm-node-agent",
-        &compute.certificate_namespace,
+        &compute.libvirt.certificate_namespace,
         chart,
         &json!({
             // The chart's defaults are for Cloud Hypervisor and leave the node's name empty.
             "controllerManager": { "manager": { "env": {
-                "libvirtDefaultUri": "qemu:///system",
+                "libvirtDefaultUri": compute.libvirt.uri,
                 "nodeLabelFieldPath": "spec.nodeName",
             } } },
         }),

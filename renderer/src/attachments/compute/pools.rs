@@ -2,9 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::layer::{Health, Layer, metadata as object_metadata};
-use super::{connection, control_plane as planes};
-use crate::conventions::{Compute, ResolvedControlPlane, ResolvedManagement, ResolvedPool};
+use super::{Compute, ResolvedPool};
+use crate::attachments::connection;
+use crate::conventions::{ResolvedControlPlane, ResolvedManagement};
+use crate::plan::{self, Health, Layer, metadata as object_metadata};
 
 fn layer(compute: &Compute, management: &ResolvedManagement, step: &str) -> Layer {
     let cluster = compute.attachment.cluster.as_str();
@@ -23,7 +24,7 @@ pub(super) fn metadata(
         .after([
             connection::layer_name(cluster, "chassis"),
             connection::layer_name(cluster, "base"),
-            planes::layer_name(&control_plane.name, "control-plane"),
+            plan::step_of(&control_plane.name, "control-plane"),
         ])
         .with(
             "neutron-metadata-agent.yaml",
@@ -38,44 +39,60 @@ pub(super) fn pools(
     control_plane: &ResolvedControlPlane,
     compute: &Compute,
     management: &ResolvedManagement,
+    has_libvirt: bool,
 ) -> Layer {
     let cluster = compute.attachment.cluster.as_str();
     let after = [connection::layer_name(cluster, "chassis"), connection::layer_name(cluster, "metadata")];
-    let mut layer = layer(compute, management, "pools").keeps_objects().slow().after(after);
+    let mut layer = layer(compute, management, "pools")
+        .keeps_objects_unless(compute.attachment.draining)
+        .slow()
+        .after(after)
+        .after(has_libvirt.then(|| connection::layer_name(cluster, "libvirt")));
     for pool in &compute.pools {
         let object = nova_compute(control_plane, compute, pool);
-        layer = layer.with("nova-compute.yaml", &pool.pool, Health::Condition("Ready"), object);
+        let health = Health::Condition("Ready");
+        layer = layer.with_owner("nova-compute.yaml", &pool.pool, health, &pool.field, object);
     }
     layer
 }
 
 fn agent(control_plane: &ResolvedControlPlane, compute: &Compute) -> Value {
+    // On the management cluster the agent reads Nova's own secret, elsewhere the copy that is delivered there.
+    let secret = if compute.attachment.local { "nova-metadata-secret" } else { "nova-metadata-agent-secret" };
+    let mut spec = Map::new();
+    spec.insert("openStackRelease".to_owned(), json!(control_plane.release));
+    spec.insert(
+        "image".to_owned(),
+        json!({ "repository": compute.metadata_image_repository, "tag": compute.metadata_image_tag }),
+    );
+    spec.insert("chassisRef".to_owned(), json!({ "name": compute.attachment.chassis.name }));
+    if let Some(target) = compute.attachment.way(&control_plane.namespace).target() {
+        spec.insert("targetClusterRef".to_owned(), target);
+    }
+    spec.insert(
+        "novaMetadata".to_owned(),
+        json!({
+            "host": control_plane.hosts.nova_metadata,
+            "port": 443,
+            "protocol": "https",
+            "caBundleSecretRef": { "name": compute.metadata_ca_secret, "key": "ca.crt" },
+            "sharedSecretRef": { "name": format!("{}-{secret}", control_plane.name), "key": "shared_secret" },
+        }),
+    );
+    let metadata = object_metadata(&compute.metadata_agent, Some(&control_plane.namespace));
     json!({
         "apiVersion": "neutron.openstack.c5c3.io/v1alpha1",
         "kind": "NeutronMetadataAgent",
-        "metadata": object_metadata(&compute.metadata_agent, Some(&control_plane.namespace)),
-        "spec": {
-            "openStackRelease": control_plane.release,
-            "image": { "repository": compute.metadata_image_repository, "tag": compute.metadata_image_tag },
-            "chassisRef": { "name": compute.attachment.chassis.name },
-            "targetClusterRef": { "name": compute.attachment.cluster },
-            "novaMetadata": {
-                "host": control_plane.hosts.nova_metadata,
-                "port": 443,
-                "protocol": "https",
-                "caBundleSecretRef": { "name": compute.metadata_ca_secret, "key": "ca.crt" },
-                "sharedSecretRef": {
-                    "name": format!("{}-nova-metadata-agent-secret", control_plane.name),
-                    "key": "shared_secret",
-                },
-            },
-        },
+        "metadata": plan::drained(metadata, compute.attachment.draining),
+        "spec": spec,
     })
 }
 
 fn nova_compute(control_plane: &ResolvedControlPlane, compute: &Compute, pool: &ResolvedPool) -> Value {
     let mut libvirt = Map::new();
-    libvirt.insert("virtType".to_owned(), json!(pool.virtualization));
+    if let Some(virtualization) = pool.virtualization {
+        libvirt.insert("virtType".to_owned(), json!(virtualization));
+    }
     if let Some(mode) = pool.cpu_mode {
         libvirt.insert("cpuMode".to_owned(), json!(mode));
     }
@@ -85,16 +102,21 @@ fn nova_compute(control_plane: &ResolvedControlPlane, compute: &Compute, pool: &
     if let Some(images) = pool.images_type {
         libvirt.insert("imagesType".to_owned(), json!(images));
     }
+    let mut spec = Map::new();
+    spec.insert("novaRef".to_owned(), json!({ "name": format!("{}-nova", control_plane.name) }));
+    if let Some(target) = compute.attachment.way(&control_plane.namespace).target() {
+        spec.insert("targetClusterRef".to_owned(), target);
+    }
+    spec.insert("nodeSelector".to_owned(), json!(pool.node_selector));
+    if let Some((repository, tag)) = &pool.image {
+        spec.insert("image".to_owned(), json!({ "repository": repository, "tag": tag }));
+    }
+    spec.insert("libvirt".to_owned(), Value::Object(libvirt));
+    spec.insert("updateStrategy".to_owned(), json!({ "type": pool.update_strategy }));
     json!({
         "apiVersion": "nova.openstack.c5c3.io/v1alpha1",
         "kind": "NovaCompute",
-        "metadata": object_metadata(&pool.name, Some(&control_plane.namespace)),
-        "spec": {
-            "novaRef": { "name": format!("{}-nova", control_plane.name) },
-            "targetClusterRef": { "name": compute.attachment.cluster },
-            "nodeSelector": pool.node_selector,
-            "libvirt": libvirt,
-            "updateStrategy": { "type": pool.update_strategy },
-        },
+        "metadata": plan::drained(object_metadata(&pool.name, Some(&control_plane.namespace)), pool.draining),
+        "spec": spec,
     })
 }

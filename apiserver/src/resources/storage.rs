@@ -133,6 +133,7 @@ fn fault(error: IntentError) -> StorageError {
     let text = chain(&error).to_string();
     match &error {
         IntentError::Conflict { .. } => StorageError::Conflict,
+        IntentError::Write { trouble: Trouble::TooLarge, .. } => StorageError::TooLarge(text),
         IntentError::Write { trouble: Trouble::Full, .. } => StorageError::Full(text),
         IntentError::Write {
             trouble: Trouble::ReadOnly | Trouble::Unavailable | Trouble::Unanswered | Trouble::Forbidden,

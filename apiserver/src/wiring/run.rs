@@ -192,6 +192,7 @@ fn writings(
     (
         Writing::new(Arc::new(hypervisors))
             .strategy(Arc::new(HypervisorRules::new(Arc::clone(bases))))
+            .reserved_manager(crate::merge::NODE_MANAGER)
             .garbage_collected(collected),
         Writing::new(Arc::new(evictions)).strategy(Arc::new(EvictionRules)).garbage_collected(collected),
     )

@@ -57,6 +57,9 @@ pub enum StorageError {
     /// It is refused for a reason that the client can do something about; 403.
     #[error("refused: {0}")]
     Forbidden(String),
+    /// The object is larger than the store takes; 413.
+    #[error("too large: {0}")]
+    TooLarge(String),
     /// There is no room; 507.
     #[error("no room: {0}")]
     Full(String),
@@ -159,6 +162,7 @@ pub struct Writing {
     pub(crate) replicas: Arc<dyn Replicas>,
     pub(crate) verbs: WriteVerbs,
     pub(crate) garbage_collected: bool,
+    pub(crate) reserved_managers: Vec<String>,
 }
 
 impl Writing {
@@ -170,6 +174,7 @@ impl Writing {
             replicas: Arc::new(NoReplicas),
             verbs: WriteVerbs::ALL,
             garbage_collected: true,
+            reserved_managers: Vec::new(),
         }
     }
 
@@ -191,6 +196,13 @@ impl Writing {
     #[must_use]
     pub fn replicas(mut self, replicas: Arc<dyn Replicas>) -> Self {
         self.replicas = replicas;
+        self
+    }
+
+    /// The same, keeping a name of a field manager for the program itself. See `metadata.managedFields`.
+    #[must_use]
+    pub fn reserved_manager(mut self, name: &str) -> Self {
+        self.reserved_managers.push(name.to_owned());
         self
     }
 

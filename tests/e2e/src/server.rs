@@ -161,24 +161,31 @@ fn spawn(folder: &Path) -> Result<Child> {
 
 /// As an operator would write it, but for the short wait at the end.
 fn configuration(rig: &Rig, port: u16) -> String {
-    format!(
+    let cluster = format!(
         "listen: 127.0.0.1:{port}
 serving: {{certificate: {pki}/agg.crt, key: {pki}/agg.key}}
 kubernetes: {{kubeconfig: {state}/kube/c5c3-apiserver.kubeconfig}}
-hosts:
+shutdown: {{delay: 1s, grace: 5s}}
+",
+        pki = rig.pki.display(),
+        state = rig.state.display(),
+    );
+    if rig.hosts.is_empty() {
+        return cluster;
+    }
+    cluster
+        + &format!(
+            "hosts:
   reach:
     libvirt: tcp://{{address}}:16509
     ovsdb: tcp:{{address}}:6640
     openvswitchRun: {nodes}/{{name}}/run/openvswitch
     ovnRun: {nodes}/{{name}}/run/ovn
 openstack: {{clouds: {clouds}, cloud: rig}}
-shutdown: {{delay: 1s, grace: 5s}}
 ",
-        pki = rig.pki.display(),
-        state = rig.state.display(),
-        nodes = rig.nodes.display(),
-        clouds = rig.clouds.display(),
-    )
+            nodes = rig.nodes.display(),
+            clouds = rig.clouds.display(),
+        )
 }
 
 /// The program: what C5C3_APISERVER names, else what cargo builds from this tree.

@@ -7,6 +7,7 @@
 
 mod controllers;
 mod domains;
+mod exchanges;
 mod faults;
 mod hosts;
 mod migrations;
@@ -20,3 +21,4 @@ mod silent_start;
 mod stopping;
 mod switches;
 mod topology;
+mod writing;

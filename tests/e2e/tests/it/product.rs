@@ -57,6 +57,20 @@ enum Before {
 /// Runs a test against the product when it is its turn; does nothing, and says so, where there is no rig.
 pub(crate) fn on_the_rig(test: impl FnOnce(&Product) -> Result<()>) -> Result<()> {
     let Some(rig) = Rig::from_environment()? else { return Ok(()) };
+    on(rig, test)
+}
+
+/// Runs a test that needs no more than the Kubernetes cluster of a rig: hosts and clouds are used where they are.
+pub(crate) fn on_the_cluster(test: impl FnOnce(&Product) -> Result<()>) -> Result<()> {
+    let rig = if std::env::var_os("C5C3_RIG_HOSTS").is_some() {
+        Rig::from_environment()?
+    } else {
+        Rig::kubernetes_from_environment()?
+    };
+    rig.map_or(Ok(()), |rig| on(rig, test))
+}
+
+fn on(rig: Rig, test: impl FnOnce(&Product) -> Result<()>) -> Result<()> {
     let share = Share(Some(share(rig)?));
     let product = share.0.as_deref().context("no product")?;
     let mut turn = lock(&TURN);

@@ -28,7 +28,7 @@ impl Write<'_> {
         }
         let syntax = decode::syntax(request.headers)?;
         let bytes = self.body(body).await?;
-        let options = WriteOptions::parse(request.query, request.headers, For::Create)?;
+        let options = self.options(For::Create)?;
         let decoded = decode::decode(&bytes, syntax).map_err(|error| {
             ApiStatus::bad_request(format!(
                 "the object provided is unrecognized (must be of type {}): {error}",

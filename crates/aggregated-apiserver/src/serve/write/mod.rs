@@ -33,13 +33,14 @@ pub(crate) use self::patch::{APPLY_PATCH, JSON_PATCH, MERGE_PATCH};
 pub use self::prepared::PrepareError;
 pub(crate) use self::prepared::Prepared;
 
+use self::options::{For, WriteOptions};
 use super::ResourceRequest;
 use super::body::Body;
 use crate::collection::{ObjectKey, PublishedObject, Wanted};
 use crate::definition::ResourceDefinition;
 use crate::representation::Representation;
 use crate::request::accept::{self, Format};
-use crate::status::ApiStatus;
+use crate::status::{ApiStatus, Cause};
 use crate::storage::{StorageError, Writing};
 
 /// How often a write that says not what it is based on is done again when another one was faster.
@@ -81,6 +82,16 @@ impl<'a> Write<'a> {
 
     fn writing(&self) -> &'a Writing {
         &self.prepared.writing
+    }
+
+    /// The options of a write, if its writer may have that name.
+    fn options(&self, what: For) -> Result<WriteOptions, ApiStatus> {
+        let options = WriteOptions::parse(self.request.query, self.request.headers, what)?;
+        if options.manager != object::NOBODY && !self.writing().reserved_managers.contains(&options.manager) {
+            return Ok(options);
+        }
+        let cause = Cause::invalid("fieldManager", options.manager, "is reserved");
+        Err(ApiStatus::invalid_options(what.kind(), &[cause]))
     }
 
     async fn body(&self, body: Incoming) -> Result<bytes::Bytes, ApiStatus> {
@@ -126,6 +137,10 @@ impl<'a> Write<'a> {
                 let definition = self.definition();
                 let resource = format!("{}.{}", definition.plural, definition.group);
                 ApiStatus::forbidden(format!("{resource} {:?} is forbidden: {why}", key.name))
+            }
+            StorageError::TooLarge(why) => {
+                let code = http::StatusCode::PAYLOAD_TOO_LARGE;
+                ApiStatus::new(code, "RequestEntityTooLarge", format!("Request entity too large: {why}"))
             }
             StorageError::Full(why) => ApiStatus::no_room(why),
             StorageError::Unavailable(why) => ApiStatus::unavailable(why, 1),

@@ -204,7 +204,7 @@ impl Write<'_> {
 }
 
 /// Stands for the owner of what nobody has written.
-const NOBODY: &str = "unwritten";
+pub(super) const NOBODY: &str = "unwritten";
 
 /// An object that exists without having been written has no owners, which would be taken for one whose owners are not tracked:
 /// nothing would be owned, or everything would conflict. It gets an entry that owns nothing that can be written.

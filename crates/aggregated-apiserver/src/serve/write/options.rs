@@ -38,7 +38,7 @@ pub(super) enum For {
 }
 
 impl For {
-    fn kind(self) -> &'static str {
+    pub(super) fn kind(self) -> &'static str {
         match self {
             Self::Create => "CreateOptions",
             Self::Update => "UpdateOptions",

@@ -30,7 +30,7 @@ impl Write<'_> {
         }
         let apply = media_type == APPLY_PATCH;
         let bytes = self.body(body).await?;
-        let options = WriteOptions::parse(self.request.query, headers, For::Patch { apply })?;
+        let options = self.options(For::Patch { apply })?;
         if apply {
             let decoded = decode::decode(&bytes, Syntax::Yaml)
                 .map_err(|error| ApiStatus::bad_request(format!("error decoding YAML: {error}")))?;

@@ -26,7 +26,7 @@ impl Write<'_> {
         let headers = self.request.headers;
         let syntax = decode::syntax(headers)?;
         let bytes = self.body(body).await?;
-        let options = WriteOptions::parse(self.request.query, headers, For::Update)?;
+        let options = self.options(For::Update)?;
         let decoded = decode::decode(&bytes, syntax).map_err(|error| {
             ApiStatus::bad_request(format!(
                 "the object provided is unrecognized (must be of type {}): {error}",

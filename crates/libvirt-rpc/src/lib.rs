@@ -3,10 +3,11 @@
 //! ```text
 //!  Endpoint ─┐                  ┌──────── one task per connection ────────┐
 //!  (unix,    ├─ Connector ─────►│ bytes ─► frames ─┬─ replies, by serial ─┼─► Connection (Clone): calls
-//!   TCP, …)  │   a byte stream  │                  ├─ events, bounded ────┼─► Events
-//!  relay ────┘                  │ frames ◄─ calls  └─ keepalive, answered │
+//!  TCP, TLS) │   a byte stream, │                  ├─ events, bounded ────┼─► Events
+//!  relay ────┘   authentication │ frames ◄─ calls  └─ keepalive, answered │
 //!                               └─────────────────────────────────────────┘
 //!                                                     documents ─► xml: Capabilities, DomainCapabilities, SysInfo
+//!  Follower: opens, registers, opens again after every end, and says when to list everything
 //! ```
 //!
 //! What it promises:
@@ -15,7 +16,8 @@
 //! * a dead peer is noticed by keepalive, and [`Connection::closed`] says why a connection ended;
 //! * nothing a peer sends makes it panic or allocate beyond the protocol's limits.
 //!
-//! Reconnecting is the caller's: open, register events, list, follow.
+//! One connection at a time is a [`Connection`]; [`Follower`] is one daemon through all its connections. What a daemon or a driver
+//! lacks is asked for once; where there is an older call it is taken ([`Connection::lacking`]).
 //!
 //! ```no_run
 //! # async fn follow() -> Result<(), Box<dyn std::error::Error>> {

@@ -71,10 +71,13 @@ impl Chance {
     }
 }
 
+/// Whether bytes were read well.
+type Read = Box<dyn Fn(&[u8]) -> bool>;
+
 /// A kind of input: what it is when whole, and how it is read.
 struct Kind {
     whole: Vec<u8>,
-    read: Box<dyn Fn(&[u8]) -> bool>,
+    read: Read,
     read_well: u64,
     refused: u64,
 }

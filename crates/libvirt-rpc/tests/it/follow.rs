@@ -181,3 +181,72 @@ async fn a_real_daemon_is_followed() {
         }
     }
 }
+
+/// What lies between a client and a daemon, and can be cut.
+struct Line {
+    endpoint: libvirt_rpc::Endpoint,
+    cut: tokio::sync::watch::Sender<bool>,
+}
+
+impl Line {
+    async fn to(address: String) -> Self {
+        let (listener, port) = crate::target::loopback().await;
+        let (cut, is_cut) = tokio::sync::watch::channel(false);
+        tokio::spawn(async move {
+            while let Ok((mut near, _)) = listener.accept().await {
+                let (address, mut is_cut) = (address.clone(), is_cut.clone());
+                tokio::spawn(async move {
+                    if *is_cut.borrow() {
+                        return;
+                    }
+                    let mut far = tokio::net::TcpStream::connect(address).await.unwrap();
+                    tokio::select! {
+                        _ = tokio::io::copy_bidirectional(&mut near, &mut far) => {}
+                        _ = is_cut.wait_for(|cut| *cut) => {}
+                    }
+                });
+            }
+        });
+        Self { endpoint: libvirt_rpc::Endpoint::Tcp { host: "127.0.0.1".to_owned(), port }, cut }
+    }
+}
+
+#[tokio::test]
+async fn what_happened_at_a_real_daemon_while_away_is_found_in_the_list() {
+    for target in rig_tcp().await.into_iter().take(1) {
+        let libvirt_rpc::Endpoint::Tcp { host, port } = &target.endpoint else { panic!("TCP") };
+        let line = Line::to(format!("{host}:{port}")).await;
+        let (direct, _events) = target.open().await;
+        let started = direct.create_transient(&target.domain_xml(&unique("away"))).await.unwrap();
+        let mut follower = Follower::new(line.endpoint.clone(), target.options(), [EventKind::Lifecycle])
+            .with_pauses(Duration::from_millis(20), Duration::from_millis(200));
+        let Followed::Opened { connection, .. } = next(&mut follower).await else { panic!("not opened") };
+        let known = async |connection: &Connection| {
+            let listed = connection.list_all_domains(DomainFilter::NONE).await.unwrap();
+            listed.iter().any(|domain| domain.uuid == started.uuid)
+        };
+        assert!(known(&connection).await);
+
+        line.cut.send(true).unwrap();
+        let Followed::Away { .. } = next(&mut follower).await else { panic!("still there") };
+        direct.destroy(&started).await.unwrap();
+        line.cut.send(false).unwrap();
+        let connection = loop {
+            match next(&mut follower).await {
+                Followed::Opened { connection, .. } => break connection,
+                Followed::Away { .. } => {}
+                other => panic!("{other:?}"),
+            }
+        };
+        assert!(!known(&connection).await, "nobody told of it, and the list knows");
+        // Asked for again: what happens now is told.
+        let started = direct.create_transient(&target.domain_xml(&unique("again"))).await.unwrap();
+        direct.destroy(&started).await.unwrap();
+        loop {
+            let Followed::Event(event) = next(&mut follower).await else { panic!("no event") };
+            if event.domain().is_some_and(|domain| domain.uuid == started.uuid) {
+                break;
+            }
+        }
+    }
+}

@@ -5,8 +5,8 @@ use std::time::Duration;
 use libvirt_rpc::wire::Procedure;
 use libvirt_rpc::xml::{Capabilities, DomainCapabilities, DomainXml, SysInfo};
 use libvirt_rpc::{
-    CallError, Connection, DomainFilter, DomainRef, DomainState, ErrorCode, Event, EventKind, JobKind,
-    LifecycleEvent, OpenError, OpenOptions, PausedReason, RunningReason, StartedDetail, StatsFlags,
+    CallError, Connection, DomainFilter, DomainRef, DomainState, Endpoint, ErrorCode, Event, EventKind,
+    JobKind, LifecycleEvent, OpenError, OpenOptions, PausedReason, RunningReason, StartedDetail, StatsFlags,
     StatsGroups, StoppedDetail, SuspendedDetail, XmlFlags,
 };
 
@@ -490,7 +490,7 @@ async fn expect_event(events: &mut libvirt_rpc::Events, uuid: uuid::Uuid, wanted
 
 #[tokio::test]
 async fn what_is_not_there_cannot_be_opened() {
-    let endpoint: libvirt_rpc::Endpoint = "unix:/nonexistent/libvirt-sock".parse().unwrap();
+    let endpoint: Endpoint = "unix:/nonexistent/libvirt-sock".parse().unwrap();
     let error = Connection::open(&endpoint, OpenOptions::default()).await.unwrap_err();
     assert_eq!(error.to_string(), "cannot connect to unix:/nonexistent/libvirt-sock");
     let _ = target::rig_hosts();
@@ -499,8 +499,9 @@ async fn what_is_not_there_cannot_be_opened() {
 #[tokio::test]
 async fn the_read_only_socket_of_a_real_daemon_lets_nobody_change_anything() {
     for mut target in target::rig_unix().await {
-        let libvirt_rpc::Endpoint::Unix(path) = &mut target.endpoint else { panic!("unix") };
-        path.set_file_name("libvirt-sock-ro");
+        let Endpoint::Unix(path) = &target.endpoint else { panic!("unix") };
+        target.endpoint = Endpoint::local_in(path.parent().unwrap(), target.uri, true);
+        assert!(target.endpoint.to_string().ends_with("/libvirt-sock-ro"), "{}", target.endpoint);
         let (connection, _events) = target.open().await;
         connection.list_all_domains(DomainFilter::NONE).await.unwrap();
         let error = connection.create_transient(&target.domain_xml(&unique("denied"))).await.unwrap_err();

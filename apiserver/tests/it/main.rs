@@ -16,5 +16,6 @@ mod fixture;
 mod heartbeats;
 mod metrics;
 mod reads;
+mod standalone;
 mod starts;
 mod writes;

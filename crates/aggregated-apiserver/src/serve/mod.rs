@@ -10,6 +10,9 @@ mod pages;
 mod watch;
 mod write;
 
+use std::sync::OnceLock;
+
+use bytes::Bytes;
 use http::{HeaderMap, Response, StatusCode};
 use hyper::body::Incoming;
 
@@ -35,6 +38,8 @@ pub(crate) struct ResourceRequest<'a> {
     pub(crate) path: &'a ResourcePath,
     pub(crate) query: &'a Query,
     pub(crate) headers: &'a HeaderMap,
+    /// What the client sent, once it has been read.
+    pub(crate) sent: &'a OnceLock<Bytes>,
 }
 
 /// The answer, by verb.

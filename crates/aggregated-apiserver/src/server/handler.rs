@@ -2,16 +2,16 @@
 
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
+use bytes::Bytes;
 use futures::FutureExt as _;
 use http::header::CACHE_CONTROL;
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Request, Response};
 use hyper::body::Incoming;
 use jiff::Timestamp;
-use serde_json::Value;
 use tracing::{debug, error};
 
 use super::audit::{AuditLevel, Audited};
@@ -35,7 +35,7 @@ struct Findings {
     user: Option<User>,
     allowed: Option<bool>,
     /// What the client sent, for the audit log.
-    sent: Option<Value>,
+    sent: OnceLock<Bytes>,
 }
 
 impl Site {
@@ -96,7 +96,7 @@ impl Site {
             allowed: findings.allowed,
             code,
             received,
-            sent: findings.sent.as_ref(),
+            sent: findings.sent.get().map(|bytes| &bytes[..]),
         };
         log.record(&audited.event(level));
     }
@@ -143,7 +143,8 @@ impl Site {
                 let resource = self.resources.get(&key).ok_or_else(ApiStatus::path_not_found)?;
                 let place = if info.verb == "watch" { &self.watches } else { &self.requests }.enter(user)?;
                 let headers = &parts.headers;
-                let request = ResourceRequest { site: self, user, resource, path, query: &query, headers };
+                let (query, sent) = (&query, &findings.sent);
+                let request = ResourceRequest { site: self, user, resource, path, query, headers, sent };
                 let response = serve::answer(request, &info.verb, body).await?;
                 Ok(body::holding(response, place))
             }

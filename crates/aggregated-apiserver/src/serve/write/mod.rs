@@ -95,7 +95,8 @@ impl<'a> Write<'a> {
     }
 
     async fn body(&self, body: Incoming) -> Result<bytes::Bytes, ApiStatus> {
-        decode::read(body, self.request.site.limits.body_bytes).await
+        let bytes = decode::read(body, self.request.site.limits.body_bytes).await?;
+        Ok(self.request.sent.get_or_init(|| bytes).clone())
     }
 
     fn key(&self) -> Result<ObjectKey, ApiStatus> {

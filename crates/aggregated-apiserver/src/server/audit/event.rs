@@ -22,7 +22,7 @@ pub(crate) struct Audited<'a> {
     pub(crate) code: u16,
     pub(crate) received: Timestamp,
     /// What the client sent, where that is to be logged.
-    pub(crate) sent: Option<&'a Value>,
+    pub(crate) sent: Option<&'a [u8]>,
 }
 
 impl Audited<'_> {
@@ -55,7 +55,7 @@ impl Audited<'_> {
                 );
             }
             if let (Some(sent), AuditLevel::Request) = (self.sent, level) {
-                map.insert("requestObject".to_owned(), sent.clone());
+                map.insert("requestObject".to_owned(), object(sent));
             }
             if let Some(allowed) = self.allowed {
                 let decision = if allowed { "allow" } else { "forbid" };
@@ -72,6 +72,11 @@ impl Audited<'_> {
             forwarded.split(',').map(str::trim).filter(|name| name.parse::<std::net::IpAddr>().is_ok());
         forwarded.map(str::to_owned).chain([self.address.ip().to_string()]).collect()
     }
+}
+
+/// JSON as it is, anything else as text.
+fn object(sent: &[u8]) -> Value {
+    serde_json::from_slice(sent).unwrap_or_else(|_| Value::from(String::from_utf8_lossy(sent)))
 }
 
 fn user(user: &User) -> Value {

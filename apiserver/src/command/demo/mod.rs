@@ -132,7 +132,7 @@ async fn render(repository: PathBuf) -> Result<String, Failure> {
         c5c3_renderer::Outcome::Committed { commit, added, .. } => {
             format!("rendered the sample topology: commit {commit}, {added} files added")
         }
-        c5c3_renderer::Outcome::Unchanged { commit } => {
+        c5c3_renderer::Outcome::Unchanged { commit, .. } => {
             format!("the sample topology is as it was: commit {commit}")
         }
     })

@@ -11,6 +11,7 @@ pub mod configuration;
 pub mod intent;
 pub mod inventory;
 pub mod merge;
+pub mod replicas;
 pub mod resources;
 #[cfg(feature = "demo")]
 pub mod simulation;

@@ -1,8 +1,9 @@
-//! The commands: `serve`, `demo`, `check`, `schema`. Exit code 0 done, 1 failed, 2 bad input.
+//! The commands: `serve`, `demo`, `check`, `intent`, `schema`. Exit code 0 done, 1 failed, 2 bad input.
 
 mod check;
 #[cfg(feature = "demo")]
 mod demo;
+mod intent;
 mod logging;
 mod schema;
 mod serve;
@@ -46,6 +47,9 @@ enum Command {
         #[arg(long, value_enum, default_value_t = Output::Table)]
         output: Output,
     },
+    /// List, back up and restore what people want.
+    #[command(subcommand)]
+    Intent(intent::Action),
     /// Print the kinds.
     Schema {
         /// Which form.
@@ -79,6 +83,8 @@ enum SchemaForm {
     Openapi,
     /// CustomResourceDefinitions of the same kinds, for comparison.
     Crd,
+    /// The CustomResourceDefinition in which intent is stored in a cluster, for those who install it themselves.
+    Store,
 }
 
 /// Why a command failed.
@@ -101,6 +107,7 @@ pub async fn run() -> ExitCode {
         #[cfg(feature = "demo")]
         Command::Demo(options) => Box::pin(demo::demo(options)).await,
         Command::Check { config, output } => check::check(&config, output).await,
+        Command::Intent(action) => intent::run(action).await,
         Command::Schema { form } => schema::print(form),
     };
     match outcome {

@@ -14,6 +14,7 @@ pub(super) fn print(form: SchemaForm) -> Result<ExitCode, Failure> {
             let named = kinds.iter().map(|kind| (kind.kind.to_owned(), c5c3_api::schema::schema(kind)));
             Value::Object(Map::from_iter(named))
         }
+        SchemaForm::Store => crate::intent::StoreDefinition::manifest(),
         SchemaForm::Crd => serde_json::json!({
             "apiVersion": "v1",
             "kind": "List",

@@ -78,6 +78,18 @@ pub fn parse(file: &Path, text: &str) -> Result<Configuration, ConfigurationErro
     if configuration.hosts.all().filter_map(|reach| reach.libvirt_tls.as_ref()).any(LibvirtTls::is_half) {
         return Err(contradiction("hosts.reach.libvirtTls", "give `certificate` and `key`, or neither"));
     }
+    if configuration.intent.file.is_some() && configuration.intent.kubernetes.is_some() {
+        return Err(contradiction("intent.kubernetes", "give either `file` or `kubernetes`, not both"));
+    }
+    if configuration.intent.kubernetes.is_some() && configuration.kubernetes.is_none() {
+        return Err(contradiction("intent.kubernetes", "needs the hosting cluster: give `kubernetes: {}`"));
+    }
+    if configuration.intent.kubernetes.is_some() && configuration.replica != 0 {
+        return Err(contradiction(
+            "replica",
+            "replicas on `intent.kubernetes` take their slots by themselves",
+        ));
+    }
     if configuration.replica > 15 {
         return Err(contradiction("replica", "must be between 0 and 15"));
     }
@@ -117,5 +129,13 @@ mod tests {
         assert!(message(&format!("{SERVING}kubernetes: {{}}\nreplica: 16\n")).contains("replica"));
         let half = "hosts: {reach: {libvirtTls: {ca: ca.crt, key: tls.key}}}";
         assert!(message(&format!("{SERVING}kubernetes: {{}}\n{half}\n")).contains("hosts.reach.libvirtTls"));
+        let cluster = format!("{SERVING}kubernetes: {{}}\n");
+        assert!(message(&format!("{cluster}intent: {{file: a, kubernetes: {{}}}}\n")).contains("not both"));
+        assert!(
+            message(&format!("{cluster}intent: {{kubernetes: {{}}}}\nreplica: 1\n"))
+                .contains("by themselves")
+        );
+        let alone = format!("{SERVING}standalone: {{clientCa: ca.crt}}\nhosts: {{known: {{a: {{}}}}}}\n");
+        assert!(message(&format!("{alone}intent: {{kubernetes: {{}}}}\n")).contains("hosting cluster"));
     }
 }

@@ -4,6 +4,7 @@
 
 mod audit;
 mod hosts;
+mod intent;
 mod interval;
 mod libvirt;
 mod load;
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::audit::{Audit, Level};
 pub use self::hosts::{HostAddress, HostRules, Reach};
+pub use self::intent::{Intent, IntentInKubernetes};
 pub use self::interval::Interval;
 pub use self::libvirt::{LibvirtSasl, LibvirtTls};
 pub use self::load::{ConfigurationError, load, parse};
@@ -55,7 +57,8 @@ pub struct Configuration {
     /// How the server behaves when it is told to stop.
     #[serde(default)]
     pub shutdown: Shutdown,
-    /// Slot of this replica, 0 to 15: no two replicas may share one, it is part of every resourceVersion.
+    /// Slot of this replica, 0 to 15: no two replicas may share one, it is part of every resourceVersion. Not used with
+    /// `intent.kubernetes`: there, replicas take their slots by Leases.
     #[serde(default)]
     pub replica: u8,
 }
@@ -139,15 +142,6 @@ pub struct Namespaces {
     pub migrations: String,
     /// Of OVSNode.
     pub ovs_nodes: String,
-}
-
-/// Where intent is stored.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
-pub struct Intent {
-    /// File of the embedded store; absent: in memory, gone with the process.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub file: Option<PathBuf>,
 }
 
 /// Stopping.

@@ -11,6 +11,8 @@
 mod embedded;
 mod error;
 mod key;
+mod known;
+mod kubernetes;
 mod record;
 
 use std::fmt;
@@ -22,6 +24,7 @@ use tokio::sync::broadcast;
 pub use self::embedded::{EmbeddedStore, read_only};
 pub use self::error::{IntentError, Trouble};
 pub use self::key::IntentKey;
+pub use self::kubernetes::{DefinitionError, KubernetesStore, StoreDefinition};
 pub use self::record::{IntentRecord, StoreVersion, declaration, identity};
 
 /// One write, as everybody who follows the store hears of it, in the order of the writes.
@@ -64,15 +67,20 @@ pub trait IntentStore: fmt::Debug + Send + Sync {
         object: Value,
     ) -> BoxFuture<'a, Result<IntentRecord, IntentError>>;
 
-    /// Removes the record if it still has the version `expected`, and returns it.
+    /// Removes the record if it still has the version `expected`, durably.
     fn remove<'a>(
         &'a self,
         key: &'a IntentKey,
         expected: &'a StoreVersion,
-    ) -> BoxFuture<'a, Result<IntentRecord, IntentError>>;
+    ) -> BoxFuture<'a, Result<(), IntentError>>;
 
     /// Writes from now on.
     fn changes(&self) -> IntentChanges;
+
+    /// Why what is known of the store may be old; `None` while it is followed.
+    fn silence(&self) -> Option<String> {
+        None
+    }
 
     /// All records of a kind, in the order of their names.
     fn list<'a>(&'a self, kind: &'a str) -> BoxFuture<'a, Result<Vec<IntentRecord>, IntentError>> {

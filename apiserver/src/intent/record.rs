@@ -14,7 +14,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::IntentKey;
+use super::{IntentError, IntentKey, Trouble};
+
+/// Largest record, as JSON: what a custom resource can hold beside what the cluster adds.
+pub(super) const LARGEST: usize = 1 << 20;
 
 /// The store's name for one state of one record. Only equality means something to whoever is not the store.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -136,6 +139,17 @@ impl IntentRecord {
     fn typed<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
         T::deserialize(self.field(name)?).ok()
     }
+}
+
+/// The record as it is stored, unless it is too large for any store.
+pub(super) fn encoded(record: &IntentRecord) -> Result<Vec<u8>, IntentError> {
+    let bytes = serde_json::to_vec(record)
+        .map_err(|source| IntentError::Record { key: record.key.to_string(), source })?;
+    if bytes.len() > LARGEST {
+        let source = format!("{} bytes; the limit is {LARGEST}", bytes.len()).into();
+        return Err(IntentError::Write { key: record.key.clone(), trouble: Trouble::TooLarge, source });
+    }
+    Ok(bytes)
 }
 
 /// An object that is made now, by this program itself: with a new UID and that spec.

@@ -13,9 +13,11 @@ use tokio_util::task::TaskTracker;
 use aggregated_apiserver::Latch;
 
 use super::metrics::{SourceLabels, UrgencyLabels};
+use super::renewal::Unsettled;
 use super::{Freshness, Inventory, Metrics, Publication, Urgency};
 use crate::intent::{self, IntentChange, IntentChanges, IntentError, IntentKey, IntentRecord, IntentStore};
 use crate::merge::Incarnation;
+use crate::replicas::Ledger;
 use crate::resources::{Bases, Shelves};
 use crate::sources::node::NodeChange;
 use crate::sources::observation::{Observation, chain};
@@ -43,6 +45,8 @@ pub struct FollowerParts {
     pub bases: Arc<Bases>,
     /// Where intent is stored.
     pub intents: Arc<dyn IntentStore>,
+    /// What this replica can state about the intent that it has applied.
+    pub ledger: Arc<Ledger>,
     /// How sources behave.
     pub settings: Settings,
     /// Changes of Nodes; `None` when only configured hosts exist.
@@ -66,6 +70,8 @@ pub struct Follower {
     running: BTreeMap<String, HostTasks>,
     /// The last write to the intent store that the inventory has taken.
     through: u64,
+    /// Intent whose objects are shown at versions that this replica still speaks for.
+    unsettled: Unsettled,
     /// Intent has to be read again.
     stale: bool,
 }
@@ -73,7 +79,15 @@ pub struct Follower {
 impl Follower {
     /// A follower, and the queue that it reads reports from; `reports` is the other end.
     pub fn new(inventory: Inventory, parts: FollowerParts, reports: Reports) -> Self {
-        Self { inventory, parts, reports, running: BTreeMap::new(), through: 0, stale: false }
+        Self {
+            inventory,
+            parts,
+            reports,
+            running: BTreeMap::new(),
+            through: 0,
+            unsettled: Unsettled::default(),
+            stale: false,
+        }
     }
 
     /// Works until told to end.
@@ -83,6 +97,7 @@ impl Follower {
     pub async fn run(mut self, mut reports: mpsc::Receiver<Report>) -> Result<(), IntentError> {
         let mut intents = self.parts.intents.changes();
         self.load().await?;
+        self.state_what_was_applied();
         self.publish().await;
         if self.parts.nodes.is_none() {
             self.complete();
@@ -99,7 +114,7 @@ impl Follower {
                 biased;
                 () = end.cancelled() => return Ok(()),
                 Some(Some(change)) = node_change => self.take_node(change).await,
-                change = intents.recv() => self.take_intent_change(change, &mut intents).await,
+                change = intents.recv() => self.take_intent_changes(change, &mut intents).await,
                 _ = tick.tick() => self.slow_tick().await,
                 taken = reports.recv_many(&mut batch, BATCH) => {
                     if taken == 0 {
@@ -119,6 +134,7 @@ impl Follower {
                 // Nothing else to do, for the moment: one of the things that could wait.
                 () = std::future::ready(()), if self.inventory.has_patient_news() => self.publish_patient().await,
             }
+            self.state_what_was_applied();
             self.publish().await;
             for waiting in asked.drain(..) {
                 // Whoever asked may have given up.
@@ -242,6 +258,34 @@ impl Follower {
         self.inventory.remove_host(name);
     }
 
+    /// Before what follows from it is published: whatever is published later reflects it.
+    fn state_what_was_applied(&mut self) {
+        if let Some(forgotten) = self.parts.ledger.applied(self.through) {
+            for key in self.unsettled.forgotten(forgotten) {
+                self.inventory.renew(&key);
+            }
+        }
+    }
+
+    /// Takes a change and those that wait behind it.
+    async fn take_intent_changes(
+        &mut self,
+        first: Result<IntentChange, broadcast::error::RecvError>,
+        changes: &mut IntentChanges,
+    ) {
+        self.take_intent_change(first, changes).await;
+        for _ in 0..BATCH {
+            let next = match changes.try_recv() {
+                Ok(change) => Ok(change),
+                Err(broadcast::error::TryRecvError::Lagged(count)) => {
+                    Err(broadcast::error::RecvError::Lagged(count))
+                }
+                Err(broadcast::error::TryRecvError::Empty | broadcast::error::TryRecvError::Closed) => return,
+            };
+            self.take_intent_change(next, changes).await;
+        }
+    }
+
     async fn take_intent_change(
         &mut self,
         change: Result<IntentChange, broadcast::error::RecvError>,
@@ -249,6 +293,7 @@ impl Follower {
     ) {
         match change {
             Ok(change) if change.revision > self.through => {
+                self.unsettled.applied(change.revision, &change.key, change.record.as_ref());
                 self.take_record(&change.key, change.record);
                 self.through = change.revision;
             }

@@ -16,6 +16,7 @@ mod follow;
 mod freshness;
 mod metrics;
 mod publication;
+mod renewal;
 mod shown;
 mod state;
 mod touched;

@@ -93,7 +93,7 @@ impl IntentStorage {
             return self.put(&key, version, intent::identity(&key)).await.map(drop);
         }
         match version {
-            Some(version) => self.store.remove(&key, version).await.map(drop).map_err(fault),
+            Some(version) => self.store.remove(&key, version).await.map_err(fault),
             None => Ok(()),
         }
     }

@@ -39,7 +39,7 @@ pub fn configuration(
             ..Refresh::default()
         },
         namespaces: Namespaces::default(),
-        intent: Intent { file: Some(folder.join("intent.redb")) },
+        intent: Intent { file: Some(folder.join("intent.redb")), ..Intent::default() },
         audit: None,
         shutdown: Shutdown { delay: Interval::milliseconds(1), grace: Interval::seconds(3) },
         replica: 0,

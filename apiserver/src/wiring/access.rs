@@ -59,7 +59,10 @@ fn authenticators(trust: Arc<ArcSwap<Trust>>) -> Vec<Arc<dyn Authenticator>> {
 }
 
 /// A client of the hosting cluster.
-pub(super) async fn client(kubernetes: &Kubernetes) -> Result<Client, WiringError> {
+///
+/// # Errors
+/// When the kubeconfig, or the pod's service account, cannot be used.
+pub async fn client(kubernetes: &Kubernetes) -> Result<Client, WiringError> {
     let from = match &kubernetes.kubeconfig {
         Some(file) => format!("kubeconfig {}", file.display()),
         None => "service account".to_owned(),

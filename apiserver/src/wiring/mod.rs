@@ -2,6 +2,7 @@
 
 mod access;
 mod audit;
+mod intent;
 mod run;
 mod signals;
 
@@ -11,10 +12,12 @@ use std::path::PathBuf;
 use aggregated_apiserver::{AuthorityFileError, BuildError, ConfigMapError, ServeError, TlsError};
 use thiserror::Error;
 
+pub use self::access::client;
 pub use self::run::{Running, start};
 pub use self::signals::end_on_signals;
 
-use crate::intent::IntentError;
+use crate::intent::{DefinitionError, IntentError};
+use crate::replicas::SlotError;
 use crate::resources::ShelfError;
 
 /// Why the server cannot run.
@@ -65,6 +68,12 @@ pub enum WiringError {
     /// The intent store cannot be used.
     #[error("the intent store cannot be used")]
     Intent(#[source] IntentError),
+    /// The kind that stores intent in the cluster cannot be used.
+    #[error("intent cannot be stored in the cluster")]
+    Definition(#[source] DefinitionError),
+    /// There is no slot for this replica, or it was lost.
+    #[error("this replica has no slot")]
+    Slot(#[source] SlotError),
     /// Serving ended with an error.
     #[error("serving failed")]
     Serve(#[source] ServeError),

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use aggregated_apiserver::{
-    ApiServer, Drain, Readiness, ServedResource, ServerBuilder, TlsConfig, VersionClock, VersionInfo, Writing,
+    ApiServer, Drain, Readiness, Replicas, ServedResource, ServerBuilder, TlsConfig, VersionInfo, Writing,
 };
 use prometheus_client::registry::Registry;
 use tokio::net::TcpListener;
@@ -14,9 +14,10 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::Instrument as _;
 
+use super::intent::{self, Kept};
 use super::{WiringError, access, audit};
 use crate::configuration::{Configuration, Kubernetes};
-use crate::intent::{EmbeddedStore, IntentError, IntentStore};
+use crate::intent::{IntentError, IntentStore};
 use crate::inventory::{Follower, FollowerParts, Freshness, Inventory, Rules};
 use crate::resources::{Bases, EvictionRules, HypervisorRules, IntentStorage, Shelves};
 use crate::sources::report::Reports;
@@ -74,30 +75,28 @@ pub async fn start(configuration: Configuration, end: CancellationToken) -> Resu
         .await
         .map_err(|source| WiringError::Listen { address: configuration.listen, source })?;
     let address = listener.local_addr().unwrap_or(configuration.listen);
-    let intents: Arc<dyn IntentStore> = match &configuration.intent.file {
-        Some(file) => Arc::new(EmbeddedStore::open(file).map_err(WiringError::Intent)?),
-        None => Arc::new(EmbeddedStore::in_memory().map_err(WiringError::Intent)?),
-    };
     let tasks = TaskTracker::new();
     // Sources end after serving has: what is served to the last is fresh to the last.
     let sources_end = CancellationToken::new();
     // Whatever goes wrong from here on, no task stays behind.
     let abandoned = sources_end.clone().drop_guard();
+    let mut registry = Registry::default();
+    let Kept { store: intents, clock, ledger, replicas, seat } =
+        intent::open(&configuration, &mut registry, &tasks, &sources_end, &end).await?;
     let (access, nodes) = access_and_nodes(&configuration, &tasks, &sources_end).await?;
 
-    let shelves =
-        Shelves::new(&Arc::new(VersionClock::new(configuration.replica))).map_err(WiringError::Shelves)?;
+    let shelves = Shelves::new(&clock).map_err(WiringError::Shelves)?;
     let freshness = Arc::new(Freshness::default());
     let configured = configuration.hosts.known.keys().cloned();
     let bases = Arc::new(Bases::new(configured));
     let readiness = Readiness::new();
-    let mut registry = Registry::default();
     let (sender, receiver) = mpsc::channel(REPORTS);
     let parts = FollowerParts {
         shelves: shelves.clone(),
         freshness: Arc::clone(&freshness),
         bases: Arc::clone(&bases),
         intents: Arc::clone(&intents),
+        ledger,
         settings: Settings::new(configuration.refresh.clone()),
         nodes,
         tasks: tasks.clone(),
@@ -106,7 +105,7 @@ pub async fn start(configuration: Configuration, end: CancellationToken) -> Resu
         metrics: crate::inventory::Metrics::register(&mut registry),
     };
     let log = configuration.audit.as_ref().map(audit::open).transpose()?;
-    let writings = writings(&configuration, &intents, &bases);
+    let writings = writings(&configuration, &intents, &bases, &replicas);
     let mut server =
         api_server(&configuration, &shelves, &freshness, writings, access, readiness.clone(), registry);
     if let Some(log) = &log {
@@ -119,7 +118,11 @@ pub async fn start(configuration: Configuration, end: CancellationToken) -> Resu
     let sources_end = abandoned.disarm();
     let serving = serve(server, listener, tls, end, following, tasks, sources_end);
     let serving = tokio::spawn(async move {
-        let outcome = serving.await;
+        let mut outcome = serving.await;
+        // Why the server was told to end, if it was the slot.
+        if let (Ok(()), Some(seat)) = (&outcome, seat) {
+            outcome = seat.await.map_err(|_| WiringError::Lost("slot"))?.map_err(WiringError::Slot);
+        }
         if let Some(log) = log {
             audit::close(log).await;
         }
@@ -185,6 +188,7 @@ fn writings(
     configuration: &Configuration,
     intents: &Arc<dyn IntentStore>,
     bases: &Arc<Bases>,
+    replicas: &Arc<dyn Replicas>,
 ) -> (Writing, Writing) {
     let collected = configuration.kubernetes.is_some();
     let hypervisors = IntentStorage::hypervisors(Arc::clone(intents), Arc::clone(bases));
@@ -193,8 +197,12 @@ fn writings(
         Writing::new(Arc::new(hypervisors))
             .strategy(Arc::new(HypervisorRules::new(Arc::clone(bases))))
             .reserved_manager(crate::merge::NODE_MANAGER)
+            .replicas(Arc::clone(replicas))
             .garbage_collected(collected),
-        Writing::new(Arc::new(evictions)).strategy(Arc::new(EvictionRules)).garbage_collected(collected),
+        Writing::new(Arc::new(evictions))
+            .strategy(Arc::new(EvictionRules))
+            .replicas(Arc::clone(replicas))
+            .garbage_collected(collected),
     )
 }
 

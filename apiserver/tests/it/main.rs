@@ -14,6 +14,7 @@ mod events;
 mod faults;
 mod fixture;
 mod heartbeats;
+mod intent;
 mod metrics;
 mod reads;
 mod standalone;

@@ -48,6 +48,11 @@ impl ResourceVersion {
         u8::try_from(self.origin() >> PROCESS_BITS).unwrap_or_default()
     }
 
+    /// The number of the process, among those of its replica, that issued it.
+    pub fn process(self) -> u8 {
+        u8::try_from(self.origin() & ((1 << PROCESS_BITS) - 1)).unwrap_or_default()
+    }
+
     /// Replica and process.
     fn origin(self) -> u64 {
         self.0 & ((1 << ORIGIN_BITS) - 1)

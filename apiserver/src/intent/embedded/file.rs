@@ -2,13 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use redb::{
     Builder, ConcurrencyMode, Database, ReadableDatabase, ReadableTable as _, TableDefinition,
     TableHandle as _, WriteTransaction,
 };
 
-use super::super::{IntentError, IntentKey, IntentRecord, IntentSnapshot};
+use super::super::known::Contents;
+use super::super::record::encoded;
+use super::super::{IntentError, IntentRecord, IntentSnapshot};
 use super::failure::Failure;
 
 pub(super) const RECORDS: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("intent");
@@ -19,13 +22,6 @@ pub(super) const FORMAT: u64 = 2;
 
 /// All of intent is small, and in memory anyhow.
 const CACHE_BYTES: usize = 8 << 20;
-
-/// All that is stored.
-#[derive(Debug, Default)]
-pub(super) struct Contents {
-    pub(super) records: BTreeMap<IntentKey, IntentRecord>,
-    pub(super) revision: u64,
-}
 
 /// Where the database is.
 #[derive(Debug)]
@@ -52,7 +48,7 @@ impl Place {
         Self::Memory
     }
 
-    fn name(&self) -> String {
+    pub(super) fn name(&self) -> String {
         match self {
             Self::File(file) => file.display().to_string(),
             Self::Memory => "memory".to_owned(),
@@ -64,11 +60,14 @@ impl Place {
     /// Opens the database, makes it if there is none, and brings it to this format.
     pub(super) fn open(&self) -> Result<(OpenFile, Contents), IntentError> {
         let name = self.name();
+        if let Self::File(file) = self {
+            create(file, &name)?;
+        }
         let mut builder = Builder::new();
         builder.set_cache_size(CACHE_BYTES);
         let database = match self {
             // Other processes may read along: a backup does not need the server to stop.
-            Self::File(file) => builder.set_concurrency_mode(ConcurrencyMode::SingleWriter).create(file),
+            Self::File(file) => builder.set_concurrency_mode(ConcurrencyMode::SingleWriter).open(file),
             Self::Memory => builder.create_with_backend(redb::backends::InMemoryBackend::new()),
             #[cfg(test)]
             Self::Faulty(disk) => builder.create_with_backend(disk.clone()),
@@ -84,6 +83,20 @@ impl Place {
 }
 
 impl OpenFile {
+    /// Counts a process, and returns how many there were before.
+    pub(super) fn begin_process(&self) -> Result<u64, Failure> {
+        let transaction = self.0.begin_write().map_err(|error| Failure::of(error.into()))?;
+        let before = {
+            let mut numbers = transaction.open_table(NUMBERS).map_err(|error| Failure::of(error.into()))?;
+            let before = numbers.get("processes").map_err(|error| Failure::of(error.into()))?;
+            let before = before.map_or(0, |guard| guard.value());
+            numbers.insert("processes", before + 1).map_err(|error| Failure::of(error.into()))?;
+            before
+        };
+        transaction.commit().map_err(|error| Failure::of(error.into()))?;
+        Ok(before)
+    }
+
     /// Stores, or removes, one record and the number of this write. Durable when it returns; a transaction that was not
     /// committed leaves no trace.
     pub(super) fn write(&self, key: &str, bytes: Option<&[u8]>, revision: u64) -> Result<(), Failure> {
@@ -100,6 +113,37 @@ impl OpenFile {
         }
         transaction.commit().map_err(|error| Failure::of(error.into()))
     }
+}
+
+/// Makes the file if there is none: under another name first, so that a process that dies meanwhile leaves nothing half
+/// made in its place.
+fn create(file: &Path, name: &str) -> Result<(), IntentError> {
+    let failed = |error: io::Error| failed_open(name, redb::StorageError::Io(error));
+    match fs::metadata(file) {
+        // An empty one holds nothing.
+        Ok(found) if found.len() == 0 => fs::remove_file(file).map_err(failed)?,
+        Ok(_) => return Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(failed(error)),
+    }
+    let mut half_made = file.as_os_str().to_owned();
+    half_made.push(".new");
+    match fs::remove_file(&half_made) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
+        _ => {}
+    }
+    let database = Builder::new().create(&half_made).map_err(|error| failed_open(name, error))?;
+    prepare(&database, name)?;
+    drop(database);
+    // Not `rename`: should another process have made the file meanwhile, it stays.
+    match fs::hard_link(&half_made, file) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(error)),
+        _ => {}
+    }
+    fs::remove_file(&half_made).map_err(failed)?;
+    // The name as well has to be durable before the first write is acknowledged.
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed)
 }
 
 /// All that is in the file, also while a server has it open.
@@ -161,7 +205,7 @@ fn migrate(transaction: &WriteTransaction, name: &str) -> Result<(), IntentError
         old.insert(key.value().to_owned(), bytes.value().to_vec());
     }
     for (key, record) in super::format_1::migrated(&old)? {
-        let bytes = super::encoded(&record)?;
+        let bytes = encoded(&record)?;
         records.insert(key.as_str(), bytes.as_slice()).map_err(|error| failed_open(name, error))?;
     }
     Ok(())

@@ -8,30 +8,23 @@ mod failure;
 mod file;
 mod format_1;
 
-use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use serde_json::Value;
-use tokio::sync::broadcast;
 
 pub use self::file::read_only;
 
 use self::failure::Failure;
-use self::file::{Contents, OpenFile, Place};
+use self::file::{OpenFile, Place};
 use super::error::Found;
+use super::known::Known;
+use super::record::encoded;
 use super::{
-    IntentChange, IntentChanges, IntentError, IntentKey, IntentRecord, IntentSnapshot, IntentStore,
-    StoreVersion, Trouble,
+    IntentChanges, IntentError, IntentKey, IntentRecord, IntentSnapshot, IntentStore, StoreVersion, Trouble,
 };
-
-/// Changes that a slow follower may be behind.
-const CHANGES_KEPT: usize = 1024;
-
-/// Largest object, as JSON: what a custom resource could hold as well.
-const LARGEST: usize = 1 << 20;
 
 /// Intent in an embedded database.
 #[derive(Debug, Clone)]
@@ -44,8 +37,7 @@ struct Inner {
     place: Place,
     /// The open file; none after a failure. Whoever writes holds this until everybody has been told.
     writer: Mutex<Option<OpenFile>>,
-    durable: RwLock<Contents>,
-    changes: broadcast::Sender<IntentChange>,
+    durable: Known,
 }
 
 impl EmbeddedStore {
@@ -55,6 +47,18 @@ impl EmbeddedStore {
     /// When the file cannot be opened, is in use, or was written by a later version.
     pub fn open(file: &Path) -> Result<Self, IntentError> {
         Self::at(Place::file(file))
+    }
+
+    /// The number of this process among those that used the file: another one each time, of 64.
+    ///
+    /// # Errors
+    /// When it cannot be written down.
+    pub fn begin_process(&self) -> Result<u8, IntentError> {
+        let writer = self.inner.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let begun = writer.as_ref().map_or(Ok(0), OpenFile::begin_process);
+        begun
+            .map(|number| u8::try_from(number % 64).unwrap_or_default())
+            .map_err(|failure| IntentError::Open { store: self.inner.place.name(), source: failure.source })
     }
 
     /// A store that is gone with the process.
@@ -67,12 +71,7 @@ impl EmbeddedStore {
 
     fn at(place: Place) -> Result<Self, IntentError> {
         let (file, contents) = place.open()?;
-        let inner = Inner {
-            place,
-            writer: Mutex::new(Some(file)),
-            durable: RwLock::new(contents),
-            changes: broadcast::Sender::new(CHANGES_KEPT),
-        };
+        let inner = Inner { place, writer: Mutex::new(Some(file)), durable: Known::new(contents) };
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -93,15 +92,12 @@ impl EmbeddedStore {
 
 impl IntentStore for EmbeddedStore {
     fn get<'a>(&'a self, key: &'a IntentKey) -> BoxFuture<'a, Result<Option<IntentRecord>, IntentError>> {
-        let found = self.inner.read(|contents| contents.records.get(key).cloned());
+        let found = self.inner.durable.get(key);
         async move { Ok(found) }.boxed()
     }
 
     fn snapshot(&self) -> BoxFuture<'_, Result<IntentSnapshot, IntentError>> {
-        let snapshot = self.inner.read(|contents| IntentSnapshot {
-            records: contents.records.values().cloned().collect(),
-            through: contents.revision,
-        });
+        let snapshot = self.inner.durable.snapshot();
         async move { Ok(snapshot) }.boxed()
     }
 
@@ -122,25 +118,18 @@ impl IntentStore for EmbeddedStore {
         &'a self,
         key: &'a IntentKey,
         expected: &'a StoreVersion,
-    ) -> BoxFuture<'a, Result<IntentRecord, IntentError>> {
+    ) -> BoxFuture<'a, Result<(), IntentError>> {
         let (key, expected) = (key.clone(), expected.clone());
-        self.run(move |inner| {
-            let removed = inner.write(&key, Some(&expected), None)?;
-            removed.ok_or(IntentError::Interrupted)
-        })
+        self.run(move |inner| inner.write(&key, Some(&expected), None).map(|_| ()))
     }
 
     fn changes(&self) -> IntentChanges {
-        self.inner.changes.subscribe()
+        self.inner.durable.follow()
     }
 }
 
 impl Inner {
-    fn read<T>(&self, look: impl FnOnce(&Contents) -> T) -> T {
-        look(&self.durable.read().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// One compare-and-swap. Returns the record as it is now or, for a removal, as it was.
+    /// One compare-and-swap. Returns the record as it is now.
     fn write(
         &self,
         key: &IntentKey,
@@ -149,8 +138,7 @@ impl Inner {
     ) -> Result<Option<IntentRecord>, IntentError> {
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         let file = self.reopened(&mut writer, key)?;
-        let (earlier, revision) =
-            self.read(|contents| (contents.records.get(key).cloned(), contents.revision + 1));
+        let (earlier, revision) = (self.durable.get(key), self.durable.revision() + 1);
         let found = earlier.as_ref().map(|record| &record.version);
         if found != expected {
             return Err(IntentError::Conflict {
@@ -164,8 +152,8 @@ impl Inner {
         let bytes = record.as_ref().map(|record| encoded(record)).transpose()?;
         match file.write(&key.encoded(), bytes.as_deref(), revision) {
             Ok(()) => {
-                self.tell(key, record.clone(), revision);
-                Ok(record.or(earlier))
+                self.durable.tell(key, record.clone(), revision);
+                Ok(record)
             }
             Err(failure) => {
                 // What is in the file now is found out by opening it.
@@ -186,7 +174,7 @@ impl Inner {
             Some(file) => file,
             None => {
                 let (file, contents) = self.place.open().map_err(|error| Failure::of_open(error, key))?;
-                self.take(contents);
+                self.durable.replace(&contents);
                 file
             }
         };
@@ -195,7 +183,7 @@ impl Inner {
 
     /// A write that failed may have been stored all the same: the file, opened again, says so.
     fn outcome(&self, key: &IntentKey, revision: u64, known: bool, failure: Failure) -> IntentError {
-        let stored = self.read(|contents| contents.revision >= revision);
+        let stored = self.durable.revision() >= revision;
         let trouble = match (known, stored) {
             (true, false) => failure.trouble,
             (true, true) => Trouble::Unanswered,
@@ -205,45 +193,6 @@ impl Inner {
         };
         IntentError::Write { key: key.clone(), trouble, source: failure.source }
     }
-
-    /// Takes what the file holds, and tells what that changes.
-    fn take(&self, contents: Contents) {
-        let before = self.read(|contents| contents.records.clone());
-        let news: BTreeMap<IntentKey, Option<IntentRecord>> = before
-            .keys()
-            .chain(contents.records.keys())
-            .filter(|key| before.get(key) != contents.records.get(key))
-            .map(|key| (key.clone(), contents.records.get(key).cloned()))
-            .collect();
-        let revision = contents.revision;
-        for (key, record) in news {
-            self.tell(&key, record, revision);
-        }
-        self.durable.write().unwrap_or_else(PoisonError::into_inner).revision = revision;
-    }
-
-    fn tell(&self, key: &IntentKey, record: Option<IntentRecord>, revision: u64) {
-        {
-            let mut durable = self.durable.write().unwrap_or_else(PoisonError::into_inner);
-            match record.clone() {
-                Some(record) => durable.records.insert(key.clone(), record),
-                None => durable.records.remove(key),
-            };
-            durable.revision = revision;
-        }
-        // Nobody following is no error.
-        let _ = self.changes.send(IntentChange { key: key.clone(), record, revision });
-    }
-}
-
-fn encoded(record: &IntentRecord) -> Result<Vec<u8>, IntentError> {
-    let bytes = serde_json::to_vec(record)
-        .map_err(|source| IntentError::Record { key: record.key.to_string(), source })?;
-    if bytes.len() > LARGEST {
-        let source = format!("{} bytes; the limit is {LARGEST}", bytes.len()).into();
-        return Err(IntentError::Write { key: record.key.clone(), trouble: Trouble::TooLarge, source });
-    }
-    Ok(bytes)
 }
 
 #[cfg(test)]

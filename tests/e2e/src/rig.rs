@@ -66,6 +66,31 @@ impl Rig {
         Ok(Some(rig))
     }
 
+    /// The rig that the environment describes, for who needs no more of it than its Kubernetes cluster.
+    ///
+    /// # Errors
+    /// When a variable has a value that makes no sense.
+    pub fn kubernetes_from_environment() -> Result<Option<Self>> {
+        let path = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let names = [
+            "C5C3_RIG_STATE",
+            "C5C3_RIG_KUBECONFIG",
+            "C5C3_RIG_KUBECTL",
+            "C5C3_RIG_PKI",
+            "C5C3_RIG_VERSIONS",
+        ];
+        let [Some(state), Some(kubeconfig), Some(kubectl), Some(pki), Some(versions)] = names.map(path)
+        else {
+            println!("skipped: one of {} is not set; run tests/rig/up kube", names.join(", "));
+            return Ok(None);
+        };
+        name_versions(&versions)?;
+        let nothing = PathBuf::new;
+        let (nodes, clouds, openstack) = (nothing(), nothing(), nothing());
+        let hosts = BTreeMap::new();
+        Ok(Some(Self { state, kubeconfig, kubectl, pki, hosts, nodes, clouds, openstack }))
+    }
+
     /// kubectl as the administrator of the rig's cluster.
     pub fn kubectl(&self) -> Kubectl {
         Kubectl::new(&self.kubectl, &self.kubeconfig)

@@ -29,8 +29,12 @@
 //! * Before everything is known ([`CollectionOptions::complete`]) resources are 503, never an empty list.
 //! * To end: `/readyz` fails, requests are still served for a while, watches end cleanly, connections are told to go.
 //!
-//! Served today: get, list (in pages), watch; JSON, YAML, Table, PartialObjectMetadata. Writing and subresources join as further
-//! arms of one `match` over verbs (`serve::answer`) and further parts of [`ServedResource`]; until then they are 405 and 404.
+//! * A write is acknowledged when the program has stored it and this replica shows it. Live status never conflicts with a write of
+//!   what is wanted; newer intent always does, also what another replica has not heard of.
+//! * A dry run checks everything and touches nothing.
+//!
+//! Served: get, list (in pages), watch; JSON, YAML, Table, PartialObjectMetadata; and for a resource that plugs in a [`Storage`]: create,
+//! update, patch (JSON, merge, apply), delete, deletecollection. Subresources are not served.
 //!
 //! ```
 //! use aggregated_apiserver::{Collection, CollectionOptions, PublishOutcome, ResourceDefinition, Scope, VersionClock};

@@ -88,6 +88,11 @@ impl IntentRecord {
         self.text("creationTimestamp")?.parse().ok()
     }
 
+    /// What its name was made from.
+    pub fn generate_name(&self) -> Option<&str> {
+        self.text("generateName")
+    }
+
     /// Grows with every change of the spec.
     pub fn generation(&self) -> Option<i64> {
         self.field("generation")?.as_i64()

@@ -53,6 +53,7 @@ pub(super) fn hypervisor_uid(host: &HostView<'_>) -> String {
 pub(super) fn with_stored(mut metadata: ObjectMeta, record: &IntentRecord) -> ObjectMeta {
     metadata.uid = record.uid().map(str::to_owned).or(metadata.uid);
     metadata.creation_timestamp = record.created().map(time).or(metadata.creation_timestamp);
+    metadata.generate_name = record.generate_name().map(str::to_owned);
     metadata.generation = record.generation().or(metadata.generation);
     metadata.labels.get_or_insert_default().extend(record.labels());
     metadata.annotations.get_or_insert_default().extend(record.annotations());

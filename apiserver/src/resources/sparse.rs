@@ -65,7 +65,8 @@ fn put(map: &mut Map<String, Value>, field: &str, value: Map<String, Value>) {
     }
 }
 
-/// Owners that are shown and not stored are computed each time.
+/// Owners that are shown and not stored are computed each time. But who first wants something of a host that its Node has made
+/// does not declare the host: it still goes with its Node, so the Node stays its owner when it is gone.
 fn keep_own_owners(metadata: &mut Map<String, Value>, stored: Option<&Value>, old: Option<&Value>) {
     let uids = |object: Option<&Value>| -> BTreeSet<String> {
         let owners =
@@ -74,11 +75,13 @@ fn keep_own_owners(metadata: &mut Map<String, Value>, stored: Option<&Value>, ol
             owners.into_iter().flatten().filter_map(|owner| owner.get("uid")?.as_str().map(str::to_owned));
         uids.collect()
     };
+    let is_first = stored.is_none_or(|stored| stored.get("spec").is_none());
     let (stored, old) = (uids(stored), uids(old));
     let Some(owners) = metadata.get_mut("ownerReferences").and_then(Value::as_array_mut) else { return };
     owners.retain(|owner| {
         let uid = owner.get("uid").and_then(Value::as_str).unwrap_or_default();
-        stored.contains(uid) || !old.contains(uid)
+        let goes_with = is_first && owner.get("kind").and_then(Value::as_str) == Some("Node");
+        stored.contains(uid) || !old.contains(uid) || goes_with
     });
     if owners.is_empty() {
         metadata.remove("ownerReferences");
@@ -194,6 +197,21 @@ mod tests {
             json!({}),
             "the Node has just said something else: that is no wish of the writer"
         );
+    }
+
+    #[test]
+    fn a_host_goes_with_its_node_unless_it_was_declared_before() {
+        let mut old = shown();
+        old["metadata"]["ownerReferences"] = json!([{"kind": "Node", "uid": "n"}]);
+        let first = sparse(None, Some(&old), &old, None);
+        assert_eq!(first["metadata"]["ownerReferences"][0]["uid"], "n");
+        let dropped = json!({"metadata": {"uid": "u"}});
+        assert_eq!(
+            sparse(Some(&dropped), Some(&old), &old, None)["metadata"]["ownerReferences"][0]["uid"],
+            "n"
+        );
+        let declared = json!({"metadata": {"uid": "u"}, "spec": {}});
+        assert_eq!(sparse(Some(&declared), Some(&old), &old, None)["metadata"].get("ownerReferences"), None);
     }
 
     #[test]

@@ -86,7 +86,7 @@ impl Kubectl {
     /// # Errors
     /// When it cannot be had.
     pub fn hypervisor(&self, name: &str) -> Result<Value> {
-        self.json(&["get", "hypervisor", name])
+        self.json(&["get", "hypervisors.hypervisor.c5c3.io", name])
     }
 
     /// The OVSNode of this name.

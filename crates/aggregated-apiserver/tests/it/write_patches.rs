@@ -195,7 +195,8 @@ async fn what_an_apply_must_say() {
     for (object, code, message) in [
         (json!("x"), 400, "error decoding YAML: "),
         (with("/kind", json!("Cloud")), 400, "invalid object type: weather.example.com/v1, Kind=Cloud"),
-        (with("/apiVersion", json!("")), 400, "invalid object type: "),
+        (with("/apiVersion", json!("")), 400, "invalid object type: /, Kind=Balloon"),
+        (Value::Null, 400, "invalid object type: /, Kind="),
         (
             with("/metadata", json!({"name": "b"})),
             400,

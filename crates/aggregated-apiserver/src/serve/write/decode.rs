@@ -5,10 +5,10 @@
 
 use std::fmt;
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use http::HeaderMap;
 use http::header::CONTENT_TYPE;
-use http_body_util::{BodyExt as _, Limited};
+use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
@@ -46,14 +46,35 @@ pub(super) fn syntax(headers: &HeaderMap) -> Result<Syntax, ApiStatus> {
 }
 
 /// The whole body, if it is not too long.
-pub(super) async fn read(body: Incoming, limit: usize) -> Result<Bytes, ApiStatus> {
-    match Limited::new(body, limit).collect().await {
-        Ok(collected) => Ok(collected.to_bytes()),
-        Err(error) if error.is::<http_body_util::LengthLimitError>() => {
-            Err(ApiStatus::entity_too_large(limit))
+pub(super) async fn read(mut body: Incoming, limit: usize) -> Result<Bytes, ApiStatus> {
+    let mut bytes = BytesMut::new();
+    while let Some(frame) = body.frame().await {
+        let frame =
+            frame.map_err(|error| ApiStatus::bad_request(format!("the body could not be read: {error}")))?;
+        let Ok(data) = frame.into_data() else { continue };
+        if bytes.len() + data.len() > limit {
+            drain(body, limit.saturating_mul(4)).await;
+            return Err(ApiStatus::entity_too_large(limit));
         }
-        Err(error) => Err(ApiStatus::bad_request(format!("the body could not be read: {error}"))),
+        bytes.extend_from_slice(&data);
     }
+    Ok(bytes.freeze())
+}
+
+/// Takes the rest of a body that is too long, for a while: a client that is still writing would not see the answer.
+async fn drain(mut body: Incoming, most: usize) {
+    const PATIENCE: std::time::Duration = std::time::Duration::from_secs(2);
+    let dropping = async {
+        let mut dropped = 0;
+        while let Some(Ok(frame)) = body.frame().await {
+            dropped += frame.data_ref().map_or(0, Bytes::len);
+            if dropped > most {
+                break;
+            }
+        }
+    };
+    // Whether it came to its end or not, the answer is the same.
+    let _ = tokio::time::timeout(PATIENCE, dropping).await;
 }
 
 /// Decodes a body. The error is for the client.

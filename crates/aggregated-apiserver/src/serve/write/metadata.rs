@@ -209,7 +209,7 @@ fn entries<'a>(metadata: &'a Map<String, Value>, field: &str) -> impl Iterator<I
 fn owner_faults(metadata: &Map<String, Value>, causes: &mut Vec<Cause>) {
     let owners = metadata.get("ownerReferences").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let mut controllers = Vec::new();
-    for (index, owner) in owners.iter().enumerate() {
+    for owner in owners {
         let text = |field: &str| owner.get(field).and_then(Value::as_str).unwrap_or_default();
         for (field, message) in [
             ("apiVersion", "version must not be empty"),
@@ -218,7 +218,8 @@ fn owner_faults(metadata: &Map<String, Value>, causes: &mut Vec<Cause>) {
             ("uid", "must not be empty"),
         ] {
             if text(field).is_empty() {
-                let path = format!("metadata.ownerReferences[{index}].{field}");
+                // As kube-apiserver names it: without the index.
+                let path = format!("metadata.ownerReferences.{field}");
                 causes.push(Cause::invalid(&path, "", message));
             }
         }
@@ -361,7 +362,7 @@ mod tests {
             {"apiVersion": "v1", "kind": "K", "name": "y", "controller": true},
         ]}));
         assert_eq!(owners.len(), 2);
-        assert_eq!(owners[0], "metadata.ownerReferences[1].uid: Invalid value: \"\": must not be empty");
+        assert_eq!(owners[0], "metadata.ownerReferences.uid: Invalid value: \"\": must not be empty");
         assert!(owners[1].ends_with("Found \"true\" in references for x and y"));
     }
 

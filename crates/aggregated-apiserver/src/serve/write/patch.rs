@@ -32,8 +32,12 @@ impl Write<'_> {
         let bytes = self.body(body).await?;
         let options = self.options(For::Patch { apply })?;
         if apply {
-            let decoded = decode::decode(&bytes, Syntax::Yaml)
-                .map_err(|error| ApiStatus::bad_request(format!("error decoding YAML: {error}")))?;
+            let decoded = if bytes.trim_ascii().is_empty() {
+                Decoded::default()
+            } else {
+                decode::decode(&bytes, Syntax::Yaml)
+                    .map_err(|error| ApiStatus::bad_request(format!("error decoding YAML: {error}")))?
+            };
             return self.apply(&key, decoded, &options).await;
         }
         let decoded = decode::decode(&bytes, Syntax::Json)
@@ -76,7 +80,10 @@ impl Write<'_> {
         decoded: Decoded,
         options: &WriteOptions,
     ) -> Result<Response<Body>, ApiStatus> {
-        let applied = decoded.value;
+        let mut applied = decoded.value;
+        if applied.is_null() {
+            applied = Value::Object(serde_json::Map::new());
+        }
         if !applied.is_object() {
             return Err(ApiStatus::bad_request("error decoding YAML: the body must be an object"));
         }
@@ -164,11 +171,9 @@ impl Write<'_> {
         if text("apiVersion") == definition.api_version() && text("kind") == definition.kind {
             return Ok(());
         }
-        Err(ApiStatus::bad_request(format!(
-            "invalid object type: {}, Kind={}",
-            text("apiVersion"),
-            text("kind")
-        )))
+        let version = text("apiVersion");
+        let slash = if version.contains('/') { "" } else { "/" };
+        Err(ApiStatus::bad_request(format!("invalid object type: {slash}{version}, Kind={}", text("kind"))))
     }
 
     /// The applied fields in the object, with their owners.

@@ -28,7 +28,6 @@
 //! * Headers of the front proxy are believed only with its certificate. Without identity one sees signs of life.
 //! * Before everything is known ([`CollectionOptions::complete`]) resources are 503, never an empty list.
 //! * To end: `/readyz` fails, requests are still served for a while, watches end cleanly, connections are told to go.
-//!
 //! * A write is acknowledged when the program has stored it and this replica shows it. Live status never conflicts with a write of
 //!   what is wanted; newer intent always does, also what another replica has not heard of.
 //! * A dry run checks everything and touches nothing.

@@ -58,6 +58,7 @@ mod tests {
         assert_eq!(answers.get(&"b", start + Duration::from_secs(5)), None);
     }
 
+    // covers: C19
     #[test]
     fn the_memory_is_bounded() {
         let answers = Recall::new(100);

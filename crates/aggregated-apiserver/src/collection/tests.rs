@@ -71,6 +71,7 @@ fn an_amendment_that_selectors_can_tell_is_published() {
     assert!(matches!(outcome, AmendOutcome::Published(PublishOutcome::Modified(_))));
 }
 
+// covers: C4 R7
 #[test]
 fn a_removal_has_a_version_of_its_own() {
     let collection = testing::collection();
@@ -90,6 +91,7 @@ fn a_removal_has_a_version_of_its_own() {
     assert!(collection.is_empty());
 }
 
+// covers: C10
 #[test]
 fn another_uid_is_another_object() {
     let collection = testing::collection();
@@ -220,6 +222,7 @@ proptest! {
 
     /// Two replicas publish the same changes, each a little later than they happen; a client lists at one and watches at the
     /// other. Within the overlap it ends up with what the other shows.
+    // covers: C3
     #[test]
     fn a_watch_at_another_replica_loses_nothing(
         changes in proptest::collection::vec((0u8..4, 0u8..3, 0u64..20_000_000), 1..25),

@@ -167,6 +167,7 @@ mod tests {
         ConfigMap { data: Some(data), ..ConfigMap::default() }
     }
 
+    // covers: C18
     #[test]
     fn request_header_keys_alone_suffice() {
         let pem = crate::testing::authority("front").pem();

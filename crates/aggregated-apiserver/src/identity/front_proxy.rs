@@ -95,6 +95,7 @@ mod tests {
         map
     }
 
+    // covers: C18 A4
     #[test]
     fn all_headers_are_read() {
         let user = FrontProxyHeaders::default()

@@ -184,6 +184,7 @@ mod tests {
         for_objects(&headers(accept), &Query::default()).map_err(|status| status.code().as_u16())
     }
 
+    // covers: C27 C25 C8 R8
     #[test]
     fn the_best_that_can_be_served_is_chosen() {
         use Representation::{Metadata, Table, Whole};
@@ -214,6 +215,7 @@ mod tests {
         assert_eq!(for_objects(&HeaderMap::new(), &Query::default()), Ok((Format::Json, Whole)));
     }
 
+    // covers: C27
     #[test]
     fn watches_are_json_only() {
         let status = for_watch(&headers("application/yaml"), &Query::default()).unwrap_err();
@@ -222,6 +224,7 @@ mod tests {
         assert_eq!(json, Ok(Representation::Whole));
     }
 
+    // covers: C25
     #[test]
     fn an_unknown_include_object_is_refused() {
         let query = Query::parse("includeObject=Everything").unwrap();

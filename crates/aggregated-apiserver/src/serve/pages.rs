@@ -184,6 +184,7 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(40))]
+        // covers: C7 R4
         #[test]
         fn all_pages_together_are_the_list(count in 0usize..40, limit in 1usize..12, disturb: bool) {
             let collection = filled(count);
@@ -215,6 +216,7 @@ mod tests {
         }
     }
 
+    // covers: C6 C7
     #[test]
     fn a_rest_that_is_not_kept_goes_on_in_what_is_there_now() {
         let collection = filled(10);
@@ -229,6 +231,7 @@ mod tests {
         assert_eq!(names, ["n004", "n006", "n007", "n008", "n009"]);
     }
 
+    // covers: C7
     #[test]
     fn forged_tokens_and_those_of_other_requests_are_refused() {
         let collection = filled(10);

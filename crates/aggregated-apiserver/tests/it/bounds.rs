@@ -12,6 +12,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use crate::fixture::{Fixture, STATIONS, Settings, station};
 use crate::http::tls;
 
+// covers: R6
 #[tokio::test]
 async fn one_user_cannot_open_watches_without_end() {
     let limits = Limits { watches_per_user: 2, watches: 3, ..Limits::default() };

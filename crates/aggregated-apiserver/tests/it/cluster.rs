@@ -30,6 +30,8 @@ struct Stub {
     changed: Notify,
     reviews: Mutex<Vec<Value>>,
     mood: Mutex<Mood>,
+    address: Mutex<Option<SocketAddr>>,
+    stop: Mutex<CancellationToken>,
 }
 
 #[derive(Default, Clone, Copy, PartialEq)]
@@ -45,19 +47,40 @@ impl Stub {
         let stub = Arc::new(Self { data: Mutex::new(data), ..Self::default() });
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        tokio::spawn(stub.clone().run(listener));
+        stub.clone().listen(listener);
         (stub, client(address))
     }
 
-    async fn run(self: Arc<Self>, listener: TcpListener) {
+    /// Serves until it is stopped.
+    fn listen(self: Arc<Self>, listener: TcpListener) {
+        let stop = CancellationToken::new();
+        *self.stop.lock().unwrap() = stop.clone();
+        let address = listener.local_addr().unwrap();
+        *self.address.lock().unwrap() = Some(address);
+        tokio::spawn(async move { stop.run_until_cancelled(self.run(listener, stop.clone())).await });
+    }
+
+    /// Gone, with all its connections, and back at the same address after a while.
+    async fn restart(self: &Arc<Self>, away: Duration) {
+        self.stop.lock().unwrap().cancel();
+        tokio::time::sleep(away).await;
+        let address = self.address.lock().unwrap().unwrap();
+        let socket = tokio::net::TcpSocket::new_v4().unwrap();
+        socket.set_reuseaddr(true).unwrap();
+        socket.bind(address).unwrap();
+        self.clone().listen(socket.listen(16).unwrap());
+    }
+
+    async fn run(self: Arc<Self>, listener: TcpListener, stop: CancellationToken) {
         loop {
             let (stream, _) = listener.accept().await.unwrap();
-            let stub = self.clone();
+            let (stub, stop) = (self.clone(), stop.clone());
             tokio::spawn(async move {
                 let service = service_fn(|request| stub.clone().answer(request));
                 let builder = hyper_util::server::conn::auto::Builder::new(TokioExecutor::new());
                 // The client may go away at any time.
-                let _ = builder.serve_connection(TokioIo::new(stream), service).await;
+                let _ =
+                    stop.run_until_cancelled(builder.serve_connection(TokioIo::new(stream), service)).await;
             });
         }
     }
@@ -143,6 +166,7 @@ async fn reviewed(timeout: Duration) -> (Fixture, Arc<Stub>) {
     (fixture, stub)
 }
 
+// covers: C19
 #[tokio::test]
 async fn the_cluster_decides_once_for_a_while() {
     let (fixture, stub) = reviewed(Duration::from_secs(10)).await;
@@ -174,6 +198,7 @@ async fn the_cluster_decides_once_for_a_while() {
     assert_eq!(stub.reviews.lock().unwrap().len(), 3, "masters are not asked about");
 }
 
+// covers: C19 C12
 #[tokio::test]
 async fn without_an_answer_resources_are_unavailable_and_discovery_is_not() {
     let (fixture, stub) = reviewed(Duration::from_millis(1500)).await;
@@ -209,6 +234,7 @@ async fn tokens_are_believed_when_the_cluster_believes_them() {
     assert_eq!((code("good").await, code("other").await), (200, 503), "who gets no answer may try again");
 }
 
+// covers: C18 C16
 #[tokio::test]
 async fn the_config_map_says_who_is_believed_and_is_followed() {
     let (old, new) = (Authority::new("old"), Authority::new("new"));
@@ -246,4 +272,43 @@ async fn the_config_map_says_who_is_believed_and_is_followed() {
     assert_eq!(code(&old).await, 401);
     stop.cancel();
     following.await.unwrap();
+}
+
+// covers: C19
+#[tokio::test]
+async fn a_cluster_that_restarts_costs_time_and_no_request() {
+    let (fixture, stub) = reviewed(Duration::from_secs(10)).await;
+    let client = fixture.reader().await;
+    assert_eq!(client.get(STATIONS).await.code, 200);
+    let mut watch =
+        client.watch(&format!("{STATIONS}?watch=true&resourceVersion={}", fixture.version())).await;
+    let away = tokio::spawn({
+        let stub = stub.clone();
+        async move { stub.restart(Duration::from_millis(1500)).await }
+    });
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    let start = Instant::now();
+    assert_eq!(client.get(STATIONS).await.code, 200, "what was decided a moment ago still holds");
+    assert!(start.elapsed() < Duration::from_secs(1));
+    let unknown = client.get(crate::fixture::READINGS).await;
+    assert_eq!(unknown.code, 200, "a new question waits for the cluster to be back");
+    assert!(start.elapsed() > Duration::from_secs(1));
+    away.await.unwrap();
+    fixture.stations.publish(crate::fixture::station("a", "north")).unwrap();
+    assert_eq!(watch.brief().await, ("ADDED".into(), "a".into()), "open watches do not notice");
+}
+
+// covers: C19
+#[tokio::test]
+async fn a_hundred_who_ask_at_once_cost_one_review() {
+    let (fixture, stub) = reviewed(Duration::from_secs(10)).await;
+    let client = Arc::new(fixture.reader().await);
+    let asking = (0..100).map(|_| {
+        let client = client.clone();
+        tokio::spawn(async move { client.get(STATIONS).await.code })
+    });
+    for code in futures::future::join_all(asking).await {
+        assert_eq!(code.unwrap(), 200);
+    }
+    assert_eq!(stub.reviews.lock().unwrap().len(), 1);
 }

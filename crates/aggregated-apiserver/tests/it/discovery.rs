@@ -7,6 +7,7 @@ use crate::fixture::Fixture;
 
 const V2: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
+// covers: C12 K6 A1
 #[tokio::test]
 async fn groups_versions_and_resources_are_listed_one_by_one() {
     let fixture = Fixture::start().await;
@@ -28,6 +29,7 @@ async fn groups_versions_and_resources_are_listed_one_by_one() {
     assert_eq!(list["resources"][1]["namespaced"], true);
 }
 
+// covers: C12 A2
 #[tokio::test]
 async fn everything_is_listed_at_once_for_those_who_can_read_it() {
     let fixture = Fixture::start().await;
@@ -65,13 +67,22 @@ async fn everything_is_listed_at_once_for_those_who_can_read_it() {
     assert_eq!(unknown.code, 406);
 }
 
+// covers: C12 A2 A5
 #[tokio::test]
 async fn what_is_known_already_is_not_sent_again() {
     let fixture = Fixture::start().await;
     let client = fixture.reader().await;
-    for (path, accept) in
-        [("/apis", V2), ("/apis", "application/json"), ("/openapi/v3", "*/*"), ("/openapi/v2", "*/*")]
-    {
+    for (path, accept) in [
+        ("/apis", V2),
+        ("/apis", "application/json"),
+        ("/apis", "application/yaml"),
+        ("/apis/weather.example.com", "application/json"),
+        ("/apis/weather.example.com/v1", "application/json"),
+        ("/apis/weather.example.com/v1", "application/yaml"),
+        ("/openapi/v3", "*/*"),
+        ("/openapi/v3/apis/weather.example.com/v1", "*/*"),
+        ("/openapi/v2", "*/*"),
+    ] {
         let first = client.accepting(path, accept).await;
         let etag = first.header("etag");
         assert!(etag.starts_with('"') && etag.len() > 10, "{etag}");
@@ -83,6 +94,7 @@ async fn what_is_known_already_is_not_sent_again() {
     assert_ne!(client.accepting("/apis", V2).await.header("etag"), client.get("/apis").await.header("etag"));
 }
 
+// covers: C28 A5
 #[tokio::test]
 async fn openapi_describes_every_kind() {
     let fixture = Fixture::start().await;
@@ -124,6 +136,7 @@ pub(crate) fn dangling(value: &serde_json::Value, prefix: &str, models: &serde_j
     }
 }
 
+// covers: C34 C12
 #[tokio::test]
 async fn readiness_follows_the_latches_and_discovery_does_not() {
     let fixture = Fixture::start().await;
@@ -157,4 +170,57 @@ async fn requests_are_counted() {
     assert!(text.contains(line), "{text}");
     assert!(!text.contains("invented"), "clients must not invent series");
     assert!(text.ends_with("# EOF\n"));
+}
+
+#[tokio::test]
+async fn discovery_is_written_in_yaml_for_those_who_prefer_it() {
+    let fixture = Fixture::start().await;
+    let client = fixture.reader().await;
+    for (path, expected) in [
+        ("/apis", "kind: APIGroupList"),
+        ("/apis/weather.example.com", "kind: APIGroup"),
+        ("/apis/weather.example.com/v1", "kind: APIResourceList"),
+    ] {
+        let answer = client.accepting(path, "application/yaml").await;
+        assert_eq!((answer.code, answer.header("content-type")), (200, "application/yaml"), "{path}");
+        assert!(String::from_utf8(answer.body.to_vec()).unwrap().contains(expected), "{path}");
+    }
+}
+
+/// As kube-apiserver's aggregation layer asks: once as a master, once as a user without groups.
+// covers: A1 A2 A5 C28
+#[tokio::test]
+async fn the_aggregator_reads_discovery_and_openapi_whoever_it_says_it_is() {
+    let fixture = Fixture::start().await;
+    let client = fixture.as_client(Some(&fixture.proxies.client("front-proxy-client", &[]))).await;
+    for user in ["system:kube-aggregator", "system:aggregator"] {
+        for path in ["/apis", "/apis/weather.example.com/v1", "/openapi/v3", "/openapi/v2"] {
+            let answer = client.call(Method::GET, path, &[("x-remote-user", user)]).await;
+            assert_eq!(answer.code, 200, "{user} {path}");
+        }
+        let refused = client.call(Method::GET, crate::fixture::STATIONS, &[("x-remote-user", user)]).await;
+        assert_eq!(refused.code, 403);
+    }
+}
+
+/// A label could not hold such names, and nothing is made of them that has to be one.
+// covers: C8 G1 N3
+#[tokio::test]
+async fn controllers_with_colons_in_their_names_list_what_they_may() {
+    let fixture = Fixture::start().await;
+    fixture.readings.publish(crate::fixture::reading("one", "x")).unwrap();
+    let client = fixture.as_client(Some(&fixture.proxies.client("front-proxy-client", &[]))).await;
+    let accept = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,\
+                  application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
+    for user in
+        ["system:serviceaccount:kube-system:generic-garbage-collector", "system:kube-controller-manager"]
+    {
+        let headers = [("x-remote-user", user), ("x-remote-group", "readers"), ("accept", accept)];
+        let answer = client.call(Method::GET, crate::fixture::READINGS, &headers).await;
+        assert_eq!(
+            (answer.code, &answer.json()["kind"]),
+            (200, &json!("PartialObjectMetadataList")),
+            "{user}"
+        );
+    }
 }

@@ -11,6 +11,7 @@ use crate::certificates::{Authority, Pair};
 use crate::fixture::{Fixture, STATIONS, Settings, station};
 use crate::http::{Client, tls};
 
+// covers: C14 C31
 #[tokio::test]
 async fn readiness_fails_first_then_watches_end_then_connections_close() {
     let drain = Drain { announce: Duration::from_millis(2500), finish: Duration::from_secs(5) };
@@ -56,6 +57,7 @@ impl Files {
     }
 }
 
+// covers: C16
 #[tokio::test]
 async fn a_new_certificate_is_served_without_a_restart() {
     let files = Files { folder: tempfile::tempdir().unwrap() };
@@ -95,6 +97,49 @@ async fn a_new_certificate_is_served_without_a_restart() {
     assert_eq!(old_connection.get("/livez").await.code, 200, "connections survive");
     stop.cancel();
     task.await.unwrap().unwrap();
+}
+
+/// As the kubelet does with a Secret: new files in a new folder, and then a link that is replaced at once.
+// covers: C16
+#[tokio::test]
+async fn a_certificate_in_a_volume_is_swapped_and_watches_go_on() {
+    use std::os::unix::fs::symlink;
+    let volume = tempfile::tempdir().unwrap();
+    let (old, new) = (Authority::new("old"), Authority::new("new"));
+    let publish = |version: &str, pair: &Pair| {
+        let folder = volume.path().join(version);
+        std::fs::create_dir(&folder).unwrap();
+        std::fs::write(folder.join("tls.crt"), &pair.certificate).unwrap();
+        std::fs::write(folder.join("tls.key"), &pair.key).unwrap();
+        symlink(version, volume.path().join("..data_tmp")).unwrap();
+        std::fs::rename(volume.path().join("..data_tmp"), volume.path().join("..data")).unwrap();
+    };
+    publish("..1", &old.server());
+    for name in ["tls.crt", "tls.key"] {
+        symlink(format!("..data/{name}"), volume.path().join(name)).unwrap();
+    }
+    let config = TlsConfig::from_files(volume.path().join("tls.crt"), volume.path().join("tls.key")).unwrap();
+    let config = config.reloaded_every(Duration::from_millis(20));
+    let fixture = Fixture::served_with(config).await;
+    // During the change, clients believe both: that is what caBundle is for.
+    let both = format!("{}{}", old.pem, new.pem);
+    let identity = fixture.clients.client("rita", &["readers"]);
+    let client = Client::http2(fixture.address, &both, Some(&identity)).await;
+    let mut watch =
+        client.watch(&format!("{STATIONS}?watch=true&resourceVersion={}", fixture.version())).await;
+    publish("..2", &new.server());
+    let start = Instant::now();
+    loop {
+        let next = Client::http2(fixture.address, &both, Some(&identity)).await;
+        assert_eq!(next.get(STATIONS).await.code, 200, "no request fails meanwhile");
+        if tls(fixture.address, &new.pem, None, b"h2").await.is_ok() {
+            break;
+        }
+        assert!(start.elapsed() < Duration::from_secs(5));
+    }
+    assert!(tls(fixture.address, &old.pem, None, b"h2").await.is_err(), "the old one is not shown any more");
+    fixture.stations.publish(station("a", "north")).unwrap();
+    assert_eq!(watch.brief().await, ("ADDED".into(), "a".into()));
 }
 
 #[tokio::test]

@@ -126,6 +126,12 @@ impl Fixture {
         Self::under(authorities, settings, more).await
     }
 
+    /// A server with another serving certificate.
+    pub(crate) async fn served_with(tls: TlsConfig) -> Self {
+        let authorities = ["serving", "clients", "proxies"].map(|name| Arc::new(Authority::new(name)));
+        Self::listening(authorities, Settings::default(), |builder| builder, Some(tls)).await
+    }
+
     /// A further replica: other process, other collections, same authorities.
     pub(crate) async fn replica(&self, settings: Settings) -> Self {
         let authorities = [&self.serving, &self.clients, &self.proxies].map(Arc::clone);
@@ -136,6 +142,15 @@ impl Fixture {
         authorities: [Arc<Authority>; 3],
         settings: Settings,
         more: impl FnOnce(ServerBuilder) -> ServerBuilder,
+    ) -> Self {
+        Self::listening(authorities, settings, more, None).await
+    }
+
+    async fn listening(
+        authorities: [Arc<Authority>; 3],
+        settings: Settings,
+        more: impl FnOnce(ServerBuilder) -> ServerBuilder,
+        tls: Option<TlsConfig>,
     ) -> Self {
         let [serving, clients, proxies] = authorities;
         let clock = Arc::new(settings.clock);
@@ -162,7 +177,7 @@ impl Fixture {
             .drain(settings.drain);
         let server = more(builder).build().unwrap();
         let pair = serving.server();
-        let tls = TlsConfig::from_pem(&pair.certificate, &pair.key).unwrap();
+        let tls = tls.unwrap_or_else(|| TlsConfig::from_pem(&pair.certificate, &pair.key).unwrap());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let stop = CancellationToken::new();

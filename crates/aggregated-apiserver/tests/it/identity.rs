@@ -55,6 +55,7 @@ const HEADERS: [(&str, &str); 6] = [
     ("X-Remote-Extra-Example.org%2Fscopes", "b"),
 ];
 
+// covers: C18 A4
 #[tokio::test]
 async fn the_front_proxy_speaks_for_users() {
     let (fixture, recorder) = recording().await;
@@ -68,6 +69,7 @@ async fn the_front_proxy_speaks_for_users() {
     assert_eq!((code, user), (401, None), "the proxy is nobody itself");
 }
 
+// covers: C18
 #[tokio::test]
 async fn headers_of_anybody_else_are_ignored() {
     let (fixture, recorder) = recording().await;
@@ -88,6 +90,7 @@ async fn headers_of_anybody_else_are_ignored() {
     }
 }
 
+// covers: C18
 #[tokio::test]
 async fn without_identity_only_signs_of_life_are_shown() {
     let (fixture, _) = recording().await;
@@ -132,6 +135,7 @@ async fn groups_decide_when_there_is_no_cluster() {
     );
 }
 
+// covers: C16
 #[tokio::test]
 async fn authorities_are_replaced_on_open_connections() {
     let (fixture, _) = recording().await;

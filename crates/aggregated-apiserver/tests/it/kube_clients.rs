@@ -52,6 +52,7 @@ pub(crate) fn stations(client: Client) -> (Api<DynamicObject>, ApiResource) {
     (Api::all_with(client, &resource), resource)
 }
 
+// covers: K6
 #[tokio::test]
 async fn discovery_and_reads_work() {
     let fixture = Fixture::start().await;
@@ -97,11 +98,13 @@ async fn follows(configuration: watcher::Config) {
     assert_eq!(brief().await, "delete a");
 }
 
+// covers: K1 K2 K5
 #[tokio::test]
 async fn the_watcher_follows_by_list_and_watch() {
     follows(watcher::Config::default()).await;
 }
 
+// covers: K1 C7
 #[tokio::test]
 async fn the_watcher_lists_in_pages() {
     let fixture = Fixture::start().await;
@@ -115,11 +118,13 @@ async fn the_watcher_lists_in_pages() {
     assert!(matches!(all.last(), Some(Event::InitDone)));
 }
 
+// covers: K3 C1
 #[tokio::test]
 async fn the_watcher_follows_by_streaming_list() {
     follows(watcher::Config::default().streaming_lists()).await;
 }
 
+// covers: C1 C8
 #[tokio::test]
 async fn the_metadata_watcher_follows() {
     for configuration in [watcher::Config::default(), watcher::Config::default().streaming_lists()] {

@@ -34,6 +34,7 @@ fn status(answer: &Answer) -> (u16, String) {
     (answer.code, status["reason"].as_str().unwrap().to_owned())
 }
 
+// covers: C3 C4 R8
 #[tokio::test]
 async fn an_object_and_a_list_are_what_was_published() {
     let fixture = filled().await;
@@ -58,6 +59,7 @@ async fn an_object_and_a_list_are_what_was_published() {
     assert!(version(&list) >= newest);
 }
 
+// covers: C4 L6
 #[tokio::test]
 async fn an_empty_list_has_items_and_a_version() {
     let fixture = Fixture::start().await;
@@ -89,6 +91,7 @@ async fn namespaced_objects_are_listed_alone_and_together() {
     assert_eq!(client.get(wrong).await.code, 404, "a namespace around a cluster-scoped resource");
 }
 
+// covers: C24 L4
 #[tokio::test]
 async fn selectors_choose_and_unknown_ones_are_refused() {
     let fixture = filled().await;
@@ -112,6 +115,7 @@ async fn selectors_choose_and_unknown_ones_are_refused() {
     assert_eq!(status(&answer), (400, "BadRequest".into()));
 }
 
+// covers: C25 Q1
 #[tokio::test]
 async fn a_table_has_the_columns_of_the_definition() {
     let fixture = filled().await;
@@ -146,6 +150,7 @@ async fn a_table_has_the_columns_of_the_definition() {
     assert_eq!(readings["rows"][0]["cells"], json!(["x", "<unknown>"]));
 }
 
+// covers: C8 R8 G1
 #[tokio::test]
 async fn metadata_alone_is_what_the_garbage_collector_asks_for() {
     let fixture = filled().await;
@@ -178,6 +183,13 @@ async fn yaml_is_written_when_it_is_preferred() {
     assert!(text.contains("kind: Station\n") && text.contains("  region: north\n"), "{text}");
     let list = client.accepting(STATIONS, "application/yaml").await;
     assert!(String::from_utf8(list.body.to_vec()).unwrap().contains("kind: StationList"));
+    let none = client.accepting(&format!("{STATIONS}/none"), "application/yaml").await;
+    assert_eq!((none.code, none.header("content-type")), (404, "application/yaml"));
+    assert!(String::from_utf8(none.body.to_vec()).unwrap().contains("reason: NotFound"));
+    let both = client.accepting(&format!("{STATIONS}/none"), "application/json,application/yaml").await;
+    assert_eq!(both.header("content-type"), "application/json");
+    let watch = client.accepting(&format!("{STATIONS}?watch=true"), "application/yaml").await;
+    assert_eq!(watch.code, 406, "a stream of events has no form in YAML");
 }
 
 #[tokio::test]
@@ -213,6 +225,7 @@ async fn a_large_list_is_compressed_for_those_who_accept_it() {
     }
 }
 
+// covers: R10 C27 L4 K6
 #[tokio::test]
 async fn every_fault_is_a_status() {
     let fixture = filled().await;
@@ -256,6 +269,7 @@ async fn every_fault_is_a_status() {
     assert_eq!(answer.json()["details"]["causes"][0]["field"], "resourceVersionMatch");
 }
 
+// covers: L5 C6 R4
 #[tokio::test]
 async fn versions_are_honoured_or_refused() {
     let fixture = filled().await;
@@ -295,6 +309,7 @@ async fn versions_are_honoured_or_refused() {
     );
 }
 
+// covers: C7 R4 K1 X1
 #[tokio::test]
 async fn pages_are_of_one_snapshot() {
     let fixture = Fixture::start().await;
@@ -321,6 +336,7 @@ async fn pages_are_of_one_snapshot() {
     assert_eq!(status(&client.get(&format!("{STATIONS}?continue=forged")).await), (400, "BadRequest".into()));
 }
 
+// covers: C11 R6
 #[tokio::test]
 async fn nothing_is_shown_before_everything_is_known() {
     let options = CollectionOptions { complete: false, ..CollectionOptions::default() };
@@ -336,6 +352,7 @@ async fn nothing_is_shown_before_everything_is_known() {
     assert_eq!(client.get(STATIONS).await.code, 200);
 }
 
+// covers: X4
 #[tokio::test]
 async fn amendments_show_at_once_under_the_same_version() {
     let fixture = filled().await;

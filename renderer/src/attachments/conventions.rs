@@ -92,7 +92,7 @@ impl Attachment {
     }
 
     /// The way into it, for operators that work in `namespace`.
-    pub(super) fn way(&self, namespace: &str) -> Way<'_> {
+    pub(crate) fn way(&self, namespace: &str) -> Way<'_> {
         Way {
             field: &self.field,
             cluster: &self.cluster,

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::layer::{Health, Layer, kept, metadata};
 use super::secrets::{Remote, external_secret};
-use super::{gateway, platform_is_ready, services};
+use super::{foundation_is_ready, gateway, platform_is_ready, services};
 use crate::attachments::{kubeconfig_secret, layer_name as attachment_layer};
 use crate::conventions::{Bus, OvnStore, ResolvedControlPlane, ResolvedManagement};
 
@@ -108,13 +108,24 @@ fn ovn_authority(control_plane: &ResolvedControlPlane, management: &ResolvedMana
     });
     let step = "ovn-authority";
     let layer = match &ovn.cluster {
-        None => layer(control_plane, management, step),
+        None => layer(control_plane, management, step).after(platform_is_ready(management)),
         Some(cluster) => {
             let path = format!("clusters/{cluster}/{step}");
-            Layer::new(layer_name(&control_plane.name, step), cluster, path, &ovn.field)
+            let selfsigned = json!({
+                "apiVersion": "cert-manager.io/v1",
+                "kind": "ClusterIssuer",
+                "metadata": metadata("selfsigned-cluster-issuer", None),
+                "spec": { "selfSigned": {} },
+            });
+            let mut layer = Layer::new(layer_name(&control_plane.name, step), cluster, path, &ovn.field)
                 .keeps_objects()
                 .after([attachment_layer(cluster, "connection")])
-                .through(kubeconfig_secret(cluster))
+                .through(kubeconfig_secret(cluster));
+            let host = control_plane.network.iter().find(|network| network.attachment.cluster == *cluster);
+            if let Some(network) = host {
+                layer = layer.after(foundation_is_ready(&network.attachment.way(&control_plane.namespace), management));
+            }
+            layer.with("object.yaml", "selfsigned", Health::Condition("Ready"), selfsigned)
         }
     };
     Some(layer.with("certificate.yaml", "certificate", Health::Condition("Ready"), certificate).with(

@@ -15,6 +15,7 @@ mod faults;
 mod fixture;
 mod heartbeats;
 mod intent;
+mod libvirt_access;
 mod metrics;
 mod reads;
 mod standalone;

@@ -60,7 +60,7 @@ func scheme() *runtime.Scheme {
 // A manager's cache with typed, unstructured and metadata objects comes to be synced, a cache of one object holds that object alone, and all follow
 // over the end of a replica.
 //
-// covers: C1 C2 C8 C24 R1 R2 R8
+// covers: C1 C2 C8 C24 R1 R2 R8 CR1
 func TestControllerRuntimeCache(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
@@ -136,7 +136,7 @@ func TestControllerRuntimeCache(t *testing.T) {
 
 // A client without a cache gets, lists with selectors and pages, and watches.
 //
-// covers: C3 C7 C24 L5
+// covers: C3 C7 C24 L5 CR1
 func TestControllerRuntimeClient(t *testing.T) {
 	ctx := context.Background()
 	direct, err := client.NewWithWatch(config(t), client.Options{Scheme: scheme()})

@@ -128,7 +128,7 @@ func domains(object map[string]any) []string {
 // Informers of every kind, also those without a single object, come to be synced, show what is true, follow what changes while the replica that
 // serves them is killed, and end equal to a fresh list without a single deletion.
 //
-// covers: C1 C2 C3 C4 C10 R1 R2 R4 R5 R7 R8
+// covers: C1 C2 C3 C4 C10 C31 R1 R2 R4 R5 R7 R8
 func TestInformers(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()

@@ -16,5 +16,6 @@ pub mod balancer;
 pub mod curl;
 pub mod fleet;
 pub mod program;
+pub mod reference;
 pub mod replica;
 pub mod stage;

@@ -25,6 +25,7 @@ replica: {slot}
 serving: {{certificate: {serving}/tls.crt, key: {serving}/tls.key}}
 kubernetes: {{kubeconfig: {state}/kube/c5c3-apiserver.kubeconfig, nodeLabel: {NODE_LABEL}}}
 refresh: {{counters: 2s, services: 2s, memberships: 5s, slowTick: 10s}}
+intent: {{file: {serving}/intent-{slot}.redb}}
 shutdown: {{delay: {delay}s, grace: 5s}}
 ",
             serving = serving.display(),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::Result;
 use c5c3_conformance::program::go_test;
 
-use crate::turns::on_the_stage;
+use crate::turns::{on_one_replica, on_the_stage};
 
 /// A program restarts replicas several times.
 const LIMIT: Duration = Duration::from_secs(300);
@@ -14,6 +14,13 @@ fn runs(binary: &str, test: &str, streaming: &str) -> Result<()> {
     on_the_stage(|stage| {
         let told = go_test(stage, binary, test, &[("KUBE_FEATURE_WatchListClient", streaming)], LIMIT)?;
         println!("{told}");
+        Ok(())
+    })
+}
+
+fn writes(binary: &str, test: &str) -> Result<()> {
+    on_one_replica(|stage| {
+        println!("{}", go_test(stage, binary, test, &[], LIMIT)?);
         Ok(())
     })
 }
@@ -68,9 +75,29 @@ macro_rules! release {
             fn the_client_of_controller_runtime() -> Result<()> {
                 runs($binary, "TestControllerRuntimeClient", "true")
             }
+
+            #[test]
+            fn apply_by_controller_runtime() -> Result<()> {
+                writes($binary, "TestApply")
+            }
+
+            #[test]
+            fn ten_writers_at_one_object() -> Result<()> {
+                writes($binary, "TestTenWriters")
+            }
+
+            #[test]
+            fn the_life_of_an_eviction() -> Result<()> {
+                writes($binary, "TestEvictionLives")
+            }
         }
     };
 }
 
 release!(oldest, "oldest");
 release!(newest, "newest");
+
+#[test]
+fn the_cluster_cache_of_argo_cd() -> Result<()> {
+    runs("gitops", "TestClusterCache", "false")
+}

@@ -8,6 +8,7 @@
 mod clients;
 mod controllers;
 mod faults;
+mod helm;
 mod kube_rs;
 mod kubectl;
 mod turns;

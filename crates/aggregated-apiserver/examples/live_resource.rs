@@ -11,60 +11,69 @@
 //! points to: that one's front proxy is believed, its SubjectAccessReviews decide.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use aggregated_apiserver::{
-    ApiServer, AuthenticationConfigMap, CertificateAuthenticator, Collection, CollectionOptions, Column,
-    GroupAuthorizer, Readiness, ResourceDefinition, Scope, SubjectAccessReviewAuthorizer, TlsConfig, Trust,
-    VersionClock, VersionInfo,
+    ApiServer, AuthenticationConfigMap, CertificateAuthenticator, ClientAuthorityFile, Collection,
+    CollectionOptions, Column, GroupAuthorizer, Readiness, ResourceDefinition, Scope, ServerBuilder,
+    SubjectAccessReviewAuthorizer, TlsConfig, VersionClock, VersionInfo,
 };
-use arc_swap::ArcSwap;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-type Fault = Box<dyn std::error::Error>;
+type Fault = Box<dyn std::error::Error + Send + Sync>;
+
+/// Where to serve, and for whom.
+pub(crate) struct Options {
+    pub(crate) certificate: PathBuf,
+    pub(crate) key: PathBuf,
+    /// Issues certificates of clients; none to serve behind kube-apiserver.
+    pub(crate) client_authority: Option<PathBuf>,
+}
 
 #[tokio::main]
 async fn main() -> Result<(), Fault> {
     tracing_subscriber::fmt().with_env_filter(std::env::var("RUST_LOG").unwrap_or("info".into())).init();
     rustls::crypto::aws_lc_rs::default_provider().install_default().map_err(|_| "a provider is installed")?;
     let arguments: Vec<_> = std::env::args().skip(1).collect();
-    let (listen, certificate, key, authority) = match arguments.as_slice() {
+    let (listen, certificate, key, client_authority) = match arguments.as_slice() {
         [listen, certificate, key] => (listen, certificate, key, None),
-        [listen, certificate, key, authority] => (listen, certificate, key, Some(authority)),
+        [listen, certificate, key, authority] => (listen, certificate, key, Some(authority.into())),
         _ => return Err("usage: live_resource LISTEN CERTIFICATE KEY [CLIENT_CA]".into()),
     };
+    let options = Options { certificate: certificate.into(), key: key.into(), client_authority };
+    let stop = CancellationToken::new();
+    let interrupted = stop.clone();
+    tokio::spawn(async move {
+        if tokio::signal::ctrl_c().await.is_ok() {
+            interrupted.cancel();
+        }
+    });
+    serve(TcpListener::bind(listen).await?, options, stop).await
+}
 
+/// Serves until it is stopped.
+pub(crate) async fn serve(
+    listener: TcpListener,
+    options: Options,
+    stop: CancellationToken,
+) -> Result<(), Fault> {
+    // What is served: nothing is shown before `complete` is called, so that nobody takes a start for an empty machine.
     let clock = Arc::new(VersionClock::new(0));
-    let options = CollectionOptions { complete: false, ..CollectionOptions::default() };
-    let processes = Collection::new(definition(), clock, options)?;
+    let closed = CollectionOptions { complete: false, ..CollectionOptions::default() };
+    let processes = Collection::new(definition(), clock, closed)?;
     let readiness = Readiness::new();
     let filled = readiness.latch("processes");
-    let mut server = ApiServer::builder()
+    let server = ApiServer::builder()
         .collection(processes.clone())
         .readiness(readiness)
         .version_info(VersionInfo::of(env!("CARGO_PKG_VERSION")));
+    let server = with_access(server, options.client_authority, &stop).await?.build()?;
 
-    let stop = CancellationToken::new();
-    if let Some(authority) = authority {
-        let trust = Trust::clients_of(&std::fs::read_to_string(authority)?)?;
-        let trust = Arc::new(ArcSwap::from_pointee(trust));
-        server = server
-            .authenticator(Arc::new(CertificateAuthenticator::new(trust)))
-            .authorizer(Arc::new(GroupAuthorizer::new("readers", "admins")));
-    } else {
-        let client = kube::Client::try_default().await?;
-        let cluster = AuthenticationConfigMap::new(client.clone());
-        cluster.read().await?;
-        server = server
-            .authenticator(Arc::new(CertificateAuthenticator::new(cluster.trust().clone())))
-            .authorizer(Arc::new(SubjectAccessReviewAuthorizer::new(client)));
-        let stop = stop.clone();
-        tokio::spawn(async move { cluster.follow(stop).await });
-    }
-
+    // What is shown: read once a second. Whatever is not a change makes no event.
     tokio::spawn(async move {
         loop {
             if let Err(error) = publish(&processes) {
@@ -75,16 +84,34 @@ async fn main() -> Result<(), Fault> {
             tokio::time::sleep(Duration::from_secs(1)).await;
         }
     });
-    let interrupted = stop.clone();
-    tokio::spawn(async move {
-        if tokio::signal::ctrl_c().await.is_ok() {
-            interrupted.cancel();
-        }
-    });
-    let listener = TcpListener::bind(listen).await?;
     tracing::info!(address = %listener.local_addr()?, "listening");
-    server.build()?.serve(listener, TlsConfig::from_files(certificate, key)?, stop).await?;
+    server.serve(listener, TlsConfig::from_files(options.certificate, options.key)?, stop).await?;
     Ok(())
+}
+
+/// Who is believed, and who decides.
+async fn with_access(
+    server: ServerBuilder,
+    client_authority: Option<PathBuf>,
+    stop: &CancellationToken,
+) -> Result<ServerBuilder, Fault> {
+    let stop = stop.clone();
+    if let Some(file) = client_authority {
+        let file = ClientAuthorityFile::open(file)?;
+        let trust = file.trust().clone();
+        tokio::spawn(async move { file.follow(stop).await });
+        return Ok(server
+            .authenticator(Arc::new(CertificateAuthenticator::new(trust)))
+            .authorizer(Arc::new(GroupAuthorizer::new("readers", "admins"))));
+    }
+    let client = kube::Client::try_default().await?;
+    let cluster = AuthenticationConfigMap::new(client.clone());
+    cluster.read().await?;
+    let trust = cluster.trust().clone();
+    tokio::spawn(async move { cluster.follow(stop).await });
+    Ok(server
+        .authenticator(Arc::new(CertificateAuthenticator::new(trust)))
+        .authorizer(Arc::new(SubjectAccessReviewAuthorizer::new(client))))
 }
 
 fn definition() -> ResourceDefinition {

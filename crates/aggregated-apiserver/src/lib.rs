@@ -20,9 +20,10 @@
 //!
 //! * A list says nothing of what a watch from its version would not tell later, also when the watch is at another replica
 //!   ([`CollectionOptions::overlap`]) and when selectors make objects come and go.
-//! * A version that is no longer known is a 410 event of a good answer; one of the future is a 504; "" and "0" always work.
+//! * A watch from a version that is no longer known, or not yet, is a 410 event of a good answer; a list of one of the future is a
+//!   504; "" and "0" always work. Versions grow whatever the wall clock does, and tell which process issued them.
 //! * A streaming list ends with its bookmark, also without objects, as metadata and as a table.
-//! * Readers never wait for each other, and a publisher for none of them.
+//! * Readers never wait for each other, and a publisher for none of them. One that stops reading is cut off, alone.
 //! * Discovery, OpenAPI and health depend on nothing but the program itself. When the cluster does not say who may do what,
 //!   resources are 503 with `Retry-After`, and whatever is asked again later is answered.
 //! * Headers of the front proxy are believed only with its certificate. Without identity one sees signs of life.

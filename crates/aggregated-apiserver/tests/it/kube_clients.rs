@@ -15,6 +15,7 @@ use serde_json::json;
 
 use aggregated_apiserver::ObjectKey;
 
+use crate::certificates::{Authority, Pair};
 use crate::fixture::{Fixture, station};
 
 async fn kube_client(fixture: &Fixture) -> Client {
@@ -23,12 +24,16 @@ async fn kube_client(fixture: &Fixture) -> Client {
 
 /// A client of the fixture's authorities, for a server at another address.
 pub(crate) async fn client_at(fixture: &Fixture, address: SocketAddr) -> Client {
-    let pair = fixture.clients.client("rita", &["readers"]);
+    client_of(address, &fixture.serving, &fixture.clients.client("rita", &["readers"])).await
+}
+
+/// A client with a certificate.
+pub(crate) async fn client_of(address: SocketAddr, serving: &Authority, pair: &Pair) -> Client {
     let encode = |text: &str| STANDARD.encode(text);
     let kubeconfig = json!({
         "clusters": [{"name": "c", "cluster": {
             "server": format!("https://localhost:{}", address.port()),
-            "certificate-authority-data": encode(&fixture.serving.pem),
+            "certificate-authority-data": encode(&serving.pem),
         }}],
         "users": [{"name": "u", "user": {
             "client-certificate-data": encode(&pair.certificate), "client-key-data": encode(&pair.key),

@@ -12,6 +12,7 @@ mod certificates;
 mod cluster;
 mod discovery;
 mod ending;
+mod example;
 mod faults;
 mod fixture;
 mod frames;

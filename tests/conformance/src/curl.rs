@@ -56,10 +56,28 @@ impl Answer {
 /// # Errors
 /// When there is no answer.
 pub fn ask(stage: &Stage, path: &str, fields: &[&str]) -> Result<Answer> {
+    request(stage, path, &headers(fields))
+}
+
+fn headers<'a>(fields: &[&'a str]) -> Vec<&'a str> {
+    fields.iter().flat_map(|field| ["-H", *field]).collect()
+}
+
+fn request(stage: &Stage, path: &str, options: &[&str]) -> Result<Answer> {
     let text = std::fs::read_to_string(&stage.rig.kubeconfig)?;
     let server = text.split(['"', ' ', ',', '\n']).find(|word| word.starts_with("https://"));
     let server = server.context("the kubeconfig names no server")?;
-    curl(&stage.rig.pki, &format!("{server}{path}"), fields)
+    curl(&stage.rig.pki, &format!("{server}{path}"), options)
+}
+
+/// Sends a body to kube-apiserver as its administrator, with a method and the type of the body.
+///
+/// # Errors
+/// When there is no answer.
+pub fn send(stage: &Stage, method: &str, path: &str, type_: &str, body: &Value) -> Result<Answer> {
+    let text = body.to_string();
+    let type_ = format!("Content-Type: {type_}");
+    request(stage, path, &["-X", method, "-H", &type_, "-d", &text])
 }
 
 /// Asks a replica as the administrator.
@@ -68,17 +86,15 @@ pub fn ask(stage: &Stage, path: &str, fields: &[&str]) -> Result<Answer> {
 /// When there is no answer.
 pub fn ask_replica(stage: &Stage, slot: usize, path: &str, fields: &[&str]) -> Result<Answer> {
     let port = stage.replicas().get(slot).context("no such replica")?.port();
-    curl(&stage.rig.pki, &format!("https://127.0.0.1:{port}{path}"), fields)
+    curl(&stage.rig.pki, &format!("https://127.0.0.1:{port}{path}"), &headers(fields))
 }
 
-fn curl(pki: &Path, url: &str, fields: &[&str]) -> Result<Answer> {
+fn curl(pki: &Path, url: &str, options: &[&str]) -> Result<Answer> {
     let file = |name: &str| pki.join(name).display().to_string();
     let (authority, certificate, key) = (file("ca.crt"), file("admin.crt"), file("admin.key"));
     // -g: brackets and braces in a query are meant as they are.
     let mut words = vec!["-sS", "-g", "-i", "--cacert", &authority, "--cert", &certificate, "--key", &key];
-    for field in fields {
-        words.extend(["-H", field]);
-    }
+    words.extend(options);
     words.push(url);
     let text = run(&mut command("curl", &words), LIMIT)?.success()?;
     let (head, body) = text.split_once("\r\n\r\n").with_context(|| format!("no head: {text:.200}"))?;

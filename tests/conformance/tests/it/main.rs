@@ -8,8 +8,10 @@
 mod clients;
 mod controllers;
 mod faults;
+mod flux;
 mod helm;
 mod kube_rs;
 mod kubectl;
 mod turns;
 mod wire;
+mod writers;

@@ -22,7 +22,9 @@ pub fn eviction(
 ) -> Eviction {
     let spec: EvictionSpec = EvictionSpec::deserialize(record.spec()).unwrap_or_default();
     let name = &record.key.name;
-    let owner = host.map(|host| OwnerReference {
+    // Who was its host when it was made is stored with it: with that one it goes.
+    let is_owned = record.owner_references().iter().any(|owner| owner.kind == "Hypervisor");
+    let owner = host.filter(|_| !is_owned).map(|host| OwnerReference {
         api_version: "hypervisor.c5c3.io/v1".to_owned(),
         kind: "Hypervisor".to_owned(),
         name: host.name.to_owned(),

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use aggregated_apiserver::{ObjectKey, Revision, Storage, StorageError};
+use aggregated_apiserver::{Collection, ObjectKey, Revision, Storage, StorageError};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::Bases;
 use super::sparse::sparse;
@@ -19,17 +19,19 @@ pub struct IntentStorage {
     store: Arc<dyn IntentStore>,
     /// Of kinds whose objects exist also without intent.
     bases: Option<Arc<Bases>>,
+    /// Of kinds whose objects go with a Hypervisor.
+    hypervisors: Option<Arc<Collection>>,
 }
 
 impl IntentStorage {
     /// Hypervisors: what is stored is what differs from the base.
     pub fn hypervisors(store: Arc<dyn IntentStore>, bases: Arc<Bases>) -> Self {
-        Self { kind: c5c3_api::hypervisor::KIND.kind, store, bases: Some(bases) }
+        Self { kind: c5c3_api::hypervisor::KIND.kind, store, bases: Some(bases), hypervisors: None }
     }
 
-    /// Evictions: they are stored whole.
-    pub fn evictions(store: Arc<dyn IntentStore>) -> Self {
-        Self { kind: c5c3_api::eviction::KIND.kind, store, bases: None }
+    /// Evictions: they are stored whole, and go with the Hypervisor that they were made for.
+    pub fn evictions(store: Arc<dyn IntentStore>, hypervisors: Arc<Collection>) -> Self {
+        Self { kind: c5c3_api::eviction::KIND.kind, store, bases: None, hypervisors: Some(hypervisors) }
     }
 
     fn key(&self, key: &ObjectKey) -> IntentKey {
@@ -59,7 +61,10 @@ impl IntentStorage {
 
     async fn create_one(&self, key: &ObjectKey, object: &Value) -> Result<Revision, StorageError> {
         let base = self.bases.as_ref().map(|bases| bases.spec(&key.name));
-        let object = sparse(None, None, object, base.as_ref());
+        let mut object = sparse(None, None, object, base.as_ref());
+        if let Some(hypervisors) = &self.hypervisors {
+            add_owner(&mut object, hypervisors);
+        }
         let key = self.key(key);
         // What only says who an object was that is not there any more stands in nobody's way.
         let left = self.store.get(&key).await.map_err(fault)?;
@@ -126,6 +131,24 @@ impl Storage for IntentStorage {
     ) -> BoxFuture<'a, Result<(), StorageError>> {
         self.remove_one(key, expected).boxed()
     }
+}
+
+/// The Hypervisor that an Eviction names, if there is one, becomes its owner.
+fn add_owner(eviction: &mut Value, hypervisors: &Collection) {
+    let name = eviction.pointer("/spec/hypervisor").and_then(Value::as_str).unwrap_or_default();
+    let Some(host) = hypervisors.get(&ObjectKey::cluster(name)) else { return };
+    let Some(metadata) = eviction.get_mut("metadata").and_then(Value::as_object_mut) else { return };
+    let owners = metadata.entry("ownerReferences").or_insert_with(|| json!([]));
+    let Some(owners) = owners.as_array_mut() else { return };
+    if owners.iter().any(|owner| owner.get("uid").and_then(Value::as_str) == Some(host.uid())) {
+        return;
+    }
+    let mut owner = json!({"apiVersion": "hypervisor.c5c3.io/v1", "kind": "Hypervisor", "name": host.key().name, "uid": host.uid()});
+    let is_controlled = owners.iter().any(|owner| owner.get("controller") == Some(&Value::Bool(true)));
+    if let (false, Some(owner)) = (is_controlled, owner.as_object_mut()) {
+        owner.insert("controller".to_owned(), true.into());
+    }
+    owners.push(owner);
 }
 
 /// What a fault of the intent store means to a writer.

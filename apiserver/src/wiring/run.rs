@@ -105,7 +105,7 @@ pub async fn start(configuration: Configuration, end: CancellationToken) -> Resu
         metrics: crate::inventory::Metrics::register(&mut registry),
     };
     let log = configuration.audit.as_ref().map(audit::open).transpose()?;
-    let writings = writings(&configuration, &intents, &bases, &replicas);
+    let writings = writings(&configuration, &shelves, &intents, &bases, &replicas);
     let mut server =
         api_server(&configuration, &shelves, &freshness, writings, access, readiness.clone(), registry);
     if let Some(log) = &log {
@@ -186,13 +186,14 @@ fn spawn_cloud(
 /// How Hypervisors and Evictions are written. Where there is no cluster there is no garbage collector either.
 fn writings(
     configuration: &Configuration,
+    shelves: &Shelves,
     intents: &Arc<dyn IntentStore>,
     bases: &Arc<Bases>,
     replicas: &Arc<dyn Replicas>,
 ) -> (Writing, Writing) {
     let collected = configuration.kubernetes.is_some();
     let hypervisors = IntentStorage::hypervisors(Arc::clone(intents), Arc::clone(bases));
-    let evictions = IntentStorage::evictions(Arc::clone(intents));
+    let evictions = IntentStorage::evictions(Arc::clone(intents), Arc::clone(&shelves.hypervisors));
     (
         Writing::new(Arc::new(hypervisors))
             .strategy(Arc::new(HypervisorRules::new(Arc::clone(bases))))

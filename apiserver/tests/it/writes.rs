@@ -172,10 +172,8 @@ async fn an_eviction_is_asked_for_changed_and_cancelled() {
     let changed = evictions.patch("e", &PatchParams::default(), &reason).await.unwrap();
     assert_eq!((changed.spec.reason.as_str(), changed.metadata.generation), ("disk", Some(2)));
     let record = &server.running.intents().list("Eviction").await.unwrap()[0];
-    assert!(
-        record.owner_references().is_empty() && record.labels().is_empty(),
-        "what is computed is not stored"
-    );
+    assert!(record.labels().is_empty(), "what is computed is not stored");
+    assert_eq!(record.owner_references()[0].name, host, "for whom it was made, is");
     let elsewhere = Patch::Merge(json!({"spec": {"hypervisor": "another"}}));
     let (code, _, message) =
         refused(&evictions.patch("e", &PatchParams::default(), &elsewhere).await.unwrap_err());

@@ -263,16 +263,6 @@ fn objects_are_edited_replaced_labelled_and_patched() -> Result<()> {
         ensure!(found["items"].as_array().map(Vec::len) == Some(1));
         let strategic = desk.refused(&["patch", HYPERVISORS, "node-1", "--type=strategic", "-p", "{}"])?;
         ensure!(strategic.contains("unknown format") || strategic.contains("not supported"), "{strategic}");
-        let status = desk.refused(&[
-            "patch",
-            HYPERVISORS,
-            "node-1",
-            "--subresource=status",
-            "--type=merge",
-            "-p",
-            r#"{"status":{"evicted":true}}"#,
-        ])?;
-        ensure!(status.contains("the status of hypervisors is computed and cannot be written"), "{status}");
         desk.kubectl.print(&[
             "wait",
             &format!("{HYPERVISORS}/node-1"),

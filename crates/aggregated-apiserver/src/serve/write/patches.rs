@@ -159,7 +159,7 @@ mod tests {
     fn copies_cannot_fill_the_memory() {
         let doubling: Vec<_> = (0..64).map(|_| json!({"op": "copy", "from": "", "path": "/a"})).collect();
         let patch = Patch::json(doubling.into()).unwrap();
-        assert_eq!(patch.apply(&json!({"x": "y".repeat(1000)})).unwrap_err().code(), 422);
+        assert_eq!(patch.apply(&json!({"x": "y".repeat(100_000)})).map(drop).unwrap_err().code(), 422);
     }
 
     fn any_json() -> impl Strategy<Value = Value> {

@@ -21,4 +21,5 @@ pub mod room;
 pub mod server;
 pub mod stand_in;
 pub mod switch;
+pub mod topology;
 pub mod watch;

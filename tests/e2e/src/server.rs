@@ -189,7 +189,10 @@ openstack: {{clouds: {clouds}, cloud: rig}}
 }
 
 /// The program: what C5C3_APISERVER names, else what cargo builds from this tree.
-fn program() -> Result<PathBuf> {
+///
+/// # Errors
+/// When it cannot be built.
+pub fn program() -> Result<PathBuf> {
     static PROGRAM: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     let found = PROGRAM.get_or_init(|| match std::env::var_os("C5C3_APISERVER") {
         Some(path) => Ok(PathBuf::from(path)),

@@ -28,7 +28,7 @@ daemon etcd "$KUBE_BIN/server" --data-dir "$dir/etcd" --unsafe-no-fsync --log-le
 # No --enable-aggregator-routing: there is no cluster network, so an APIService is reached through its Service of type ExternalName.
 # No endpoint reconciler: kube-apiserver refuses to publish a loopback address as its own and would only complain.
 daemon kube-apiserver "$KUBE_BIN/kube-apiserver" --etcd-servers "http://127.0.0.1:$etcd_port" \
-  --bind-address 127.0.0.1 --secure-port "$api_port" --advertise-address 127.0.0.1 --endpoint-reconciler-type none \
+  --allow-privileged=true --bind-address 127.0.0.1 --secure-port "$api_port" --advertise-address 127.0.0.1 --endpoint-reconciler-type none \
   --tls-cert-file "$pki/kube-apiserver.crt" --tls-private-key-file "$pki/kube-apiserver.key" --client-ca-file "$pki/ca.crt" \
   --service-account-key-file "$pki/sa.key" --service-account-signing-key-file "$pki/sa.key" \
   --service-account-issuer https://kubernetes.default.svc --service-cluster-ip-range 10.0.0.0/24 --authorization-mode RBAC \

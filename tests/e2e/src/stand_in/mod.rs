@@ -33,6 +33,16 @@ const RESOURCES: [&str; 9] = [
     "novacomputes.nova.openstack.c5c3.io",
 ];
 
+/// More of them, for topologies with everything; these kinds must be installed.
+pub const ALL_KINDS: &[&str] = &[
+    "pushsecrets.external-secrets.io,secretstores.external-secrets.io,clustersecretstores.external-secrets.io",
+    "cephclusters.ceph.rook.io,cephblockpools.ceph.rook.io,cephclients.ceph.rook.io",
+    "cephobjectstores.ceph.rook.io,cephobjectstoreusers.ceph.rook.io",
+    "cinderbackends.cinder.openstack.c5c3.io,cinderbackupbackends.cinder.openstack.c5c3.io",
+    "gateways.gateway.networking.k8s.io",
+    "daemonsets.apps",
+];
+
 /// The stand-in, at work until it is dropped.
 #[derive(Debug)]
 pub struct StandIn {
@@ -54,12 +64,23 @@ struct Shared {
 impl StandIn {
     /// Starts with some kinds held back. `kubeconfig` is what every cluster of the topology is reached with.
     pub fn start(kubectl: Kubectl, kubeconfig: String, held: &[&str]) -> Self {
+        Self::start_with(kubectl, kubeconfig, held, &[])
+    }
+
+    /// Starts with more resources to look after.
+    pub fn start_with(
+        kubectl: Kubectl,
+        kubeconfig: String,
+        held: &[&str],
+        more: &'static [&'static str],
+    ) -> Self {
+        let resources = [&RESOURCES, more].concat().join(",");
         let shared = Arc::new(Shared::default());
         *lock(&shared.held) = held.iter().map(|kind| (*kind).to_owned()).collect();
         let for_thread = Arc::clone(&shared);
         let thread = thread::spawn(move || {
             while !for_thread.stop.load(Ordering::Relaxed) {
-                let outcome = glance(&kubectl, &kubeconfig, &for_thread);
+                let outcome = glance(&kubectl, &kubeconfig, &resources, &for_thread);
                 *lock(&for_thread.trouble) = outcome.err().map(|error| format!("{error:#}"));
                 thread::sleep(GLANCE);
             }
@@ -100,8 +121,8 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 /// Looks at every object once.
-fn glance(kubectl: &Kubectl, kubeconfig: &str, shared: &Shared) -> Result<()> {
-    let list = kubectl.json(&["get", &RESOURCES.join(","), "--all-namespaces"])?;
+fn glance(kubectl: &Kubectl, kubeconfig: &str, resources: &str, shared: &Shared) -> Result<()> {
+    let list = kubectl.json(&["get", resources, "--all-namespaces"])?;
     for object in list["items"].as_array().context("a list without items")? {
         let kind = object["kind"].as_str().unwrap_or_default();
         if lock(&shared.held).contains(kind) || objects::is_ready(object) || is_leaving(object) {

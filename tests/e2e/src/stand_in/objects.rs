@@ -9,6 +9,7 @@ use crate::kubectl::Kubectl;
 fn conditions_of(kind: &str) -> &'static [&'static str] {
     match kind {
         "OVNChassis" => &["CentralReady", "Ready"],
+        "Gateway" => &["Accepted", "Programmed"],
         _ => &["Ready"],
     }
 }
@@ -23,6 +24,12 @@ pub(super) fn is_ready(object: &Value) -> bool {
             .any(|condition| condition["type"] == **wanted && condition["status"] == "True")
     };
     let kind = object["kind"].as_str().unwrap_or_default();
+    if kind.starts_with("Ceph") {
+        return object.pointer("/status/phase").is_some_and(|phase| phase == "Ready");
+    }
+    if kind == "DaemonSet" {
+        return object.pointer("/status/observedGeneration") == object.pointer("/metadata/generation");
+    }
     let seen = object.pointer("/status/observedGeneration");
     // External Secrets and issuers have no such field.
     let current = !has_observed_generation(kind) || seen == object.pointer("/metadata/generation");
@@ -30,7 +37,17 @@ pub(super) fn is_ready(object: &Value) -> bool {
 }
 
 fn has_observed_generation(kind: &str) -> bool {
-    !matches!(kind, "ExternalSecret" | "Certificate" | "Issuer" | "ClusterIssuer")
+    !matches!(
+        kind,
+        "ExternalSecret"
+            | "PushSecret"
+            | "SecretStore"
+            | "ClusterSecretStore"
+            | "Certificate"
+            | "Issuer"
+            | "ClusterIssuer"
+            | "Gateway"
+    )
 }
 
 /// Sets the status that its controller would set.
@@ -48,7 +65,22 @@ pub(super) fn make_ready(kubectl: &Kubectl, object: &Value) -> Result<()> {
         })
         .collect();
     let mut status = Map::from_iter([("conditions".to_owned(), json!(conditions))]);
-    if has_observed_generation(kind) {
+    if kind.starts_with("Ceph") {
+        // Rook says it in one word.
+        status = Map::from_iter([("phase".to_owned(), json!("Ready"))]);
+    } else if kind == "DaemonSet" {
+        // No node carries the labels: nothing is wanted, and nothing is missing.
+        let counts = [
+            "desiredNumberScheduled",
+            "currentNumberScheduled",
+            "numberReady",
+            "numberMisscheduled",
+            "updatedNumberScheduled",
+            "numberAvailable",
+        ];
+        status = counts.iter().map(|name| ((*name).to_owned(), json!(0))).collect();
+        status.insert("observedGeneration".to_owned(), generation);
+    } else if has_observed_generation(kind) {
         status.insert("observedGeneration".to_owned(), generation);
     }
     let group = text("/apiVersion").split('/').next().unwrap_or_default();

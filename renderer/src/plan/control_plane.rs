@@ -123,7 +123,10 @@ fn ovn_authority(control_plane: &ResolvedControlPlane, management: &ResolvedMana
                 .through(kubeconfig_secret(cluster));
             let host = control_plane.network.iter().find(|network| network.attachment.cluster == *cluster);
             if let Some(network) = host {
-                layer = layer.after(foundation_is_ready(&network.attachment.way(&control_plane.namespace), management));
+                layer = layer.after(foundation_is_ready(
+                    &network.attachment.way(&control_plane.namespace),
+                    management,
+                ));
             }
             layer.with("object.yaml", "selfsigned", Health::Condition("Ready"), selfsigned)
         }

@@ -112,7 +112,7 @@ impl Layer {
     }
 
     /// Objects from another repository.
-    pub(crate) fn from_elsewhere(mut self, source: &str, path: &str) -> Self {
+    pub(crate) fn elsewhere(mut self, source: &str, path: &str) -> Self {
         self.external = Some(External { source: source.to_owned(), path: path.to_owned() });
         self
     }

@@ -8,6 +8,9 @@ use crate::git::Bench;
 
 const PLANE: &str = "/spec/controlPlanes/0";
 
+/// Fields of the control plane and their values.
+type Edits = Vec<(&'static str, Value)>;
+
 fn at(pointer: &str) -> String {
     format!("{PLANE}{pointer}")
 }
@@ -53,7 +56,7 @@ fn fields_that_cannot_change_keep_their_value_and_others_may_change() {
     let fsid = |text: &str| storage(("/0/fsid", json!(text)));
     let services =
         |name: &str| vec![("/services", json!([{ "name": name, "services": [{ "service": "glance" }] }]))];
-    let frozen: Vec<(Vec<(&str, Value)>, Vec<(&str, Value)>, &str)> = vec![
+    let frozen: Vec<(Edits, Edits, &str)> = vec![
         (vec![], vec![("/region", json!("Elsewhere"))], "spec.region"),
         (vec![], vec![("/ovn", json!({ "cluster": "network-a1" }))], "spec.targetClusterRef"),
         (vec![], vec![("/ovn", json!({ "northbound": { "replicas": 5 } }))], "spec.northbound.replicas"),
@@ -77,7 +80,7 @@ fn fields_that_cannot_change_keep_their_value_and_others_may_change() {
         let (_, text) = hit.unwrap_or_else(|| panic!("{field}: {found:#?}"));
         assert!(text.starts_with("topology.yaml:"), "points at the topology: {text}");
     }
-    let free: Vec<Vec<(&str, Value)>> = vec![
+    let free: Vec<Edits> = vec![
         vec![("/release", json!("2026.1"))],
         vec![("/compute/0/pools/0", json!({ "name": "pool1", "cpuMode": "host-model" }))],
         vec![("/ovn", json!({ "relay": {} }))],

@@ -90,7 +90,7 @@ pub(super) fn layers(management: &ResolvedManagement, platform: &ResolvedPlatfor
         let path = upstream.pin.path.as_deref().unwrap_or(upstream.path);
         layers.push(
             Layer::new(upstream.name.to_owned(), &management.name, String::new(), &field)
-                .from_elsewhere(upstream.name, path)
+                .elsewhere(upstream.name, path)
                 .keeps_objects()
                 .after(["platform-sources".to_owned(), "platform-foundation".to_owned()]),
         );

@@ -11,8 +11,8 @@ fn node(labels: &[(&str, &str)], annotations: &[(&str, &str)]) -> NodePicture {
     NodePicture { labels: pairs(labels), annotations: pairs(annotations), ..NodePicture::default() }
 }
 
-fn field(node: Option<&NodePicture>, stored: Value, name: &str) -> Value {
-    let spec = serde_json::to_value(effective_spec(node, Some(&stored))).unwrap();
+fn field(node: Option<&NodePicture>, stored: &Value, name: &str) -> Value {
+    let spec = serde_json::to_value(effective_spec(node, Some(stored))).unwrap();
     spec.get(name).cloned().unwrap_or(Value::Null)
 }
 
@@ -101,19 +101,19 @@ fn every_field_has_its_default_and_stored_intent_wins() {
         ..node(&[(LIFECYCLE, "true"), (ZONE, "a")], &[(AGGREGATES, "gold"), (CUSTOM_TRAITS, "CUSTOM_N")])
     };
     for (name, default, other) in fields() {
-        assert_eq!(field(None, json!({}), name), default, "default of {name}");
+        assert_eq!(field(None, &json!({}), name), default, "default of {name}");
         for node in [None, Some(&said)] {
-            assert_eq!(field(node, json!({ name: other.clone() }), name), other, "{name}");
+            assert_eq!(field(node, &json!({ name: other.clone() }), name), other, "{name}");
             assert_eq!(
-                field(node, json!({ name: default.clone() }), name),
+                field(node, &json!({ name: default.clone() }), name),
                 default,
                 "{name} set to its default"
             );
         }
         // One stored field leaves all others to the Node and the defaults.
         for (else_, ..) in fields().into_iter().filter(|(else_, ..)| *else_ != name) {
-            let alone = field(Some(&said), json!({ name: other.clone() }), else_);
-            assert_eq!(alone, field(Some(&said), json!({}), else_), "{else_} beside {name}");
+            let alone = field(Some(&said), &json!({ name: other.clone() }), else_);
+            assert_eq!(alone, field(Some(&said), &json!({}), else_), "{else_} beside {name}");
         }
     }
 }

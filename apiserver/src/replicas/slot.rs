@@ -112,7 +112,10 @@ mod tests {
     #[test]
     fn a_released_slot_is_taken_again_by_another_process_number() {
         let released = lease(0, "", 100);
-        assert_eq!(choose(&[released.clone()], at(101)), Choice::Take(0, Box::new(released.clone())));
+        assert_eq!(
+            choose(std::slice::from_ref(&released), at(101)),
+            Choice::Take(0, Box::new(released.clone()))
+        );
         let taken = held(0, Some(&released), "b", &[], at(101));
         let (before, after) = (term(&released).unwrap().process, term(&taken).unwrap().process);
         assert_ne!(before, after);

@@ -149,7 +149,7 @@ impl Inner {
         }
         let version = StoreVersion::of(revision);
         let record = object.map(|object| IntentRecord { key: key.clone(), version, object });
-        let bytes = record.as_ref().map(|record| encoded(record)).transpose()?;
+        let bytes = record.as_ref().map(encoded).transpose()?;
         match file.write(&key.encoded(), bytes.as_deref(), revision) {
             Ok(()) => {
                 self.durable.tell(key, record.clone(), revision);

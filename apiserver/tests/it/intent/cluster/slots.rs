@@ -13,7 +13,7 @@ use serde_json::json;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use super::kubernetes::{client, configuration, cut_by, prefix, until};
+use super::store::{client, configuration, cut_by, prefix, until};
 
 async fn namespace(client: &Client) -> String {
     let name = prefix();

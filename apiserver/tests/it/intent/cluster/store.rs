@@ -16,7 +16,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
-use super::suite::{self, Stage, spec};
+use super::super::suite::{self, Stage, spec};
 
 /// Access to the cluster of the rig.
 pub(super) async fn configuration() -> Option<Config> {

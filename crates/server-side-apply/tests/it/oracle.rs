@@ -99,7 +99,7 @@ fn play_all(histories: &str) -> usize {
 
 #[test]
 fn recorded_histories_go_as_in_the_libraries_of_kube_apiserver() {
-    assert_eq!(play_all(include_str!("../data/oracle.jsonl")), 600);
+    assert_eq!(play_all(include_str!("../data/oracle.jsonl")), 618);
 }
 
 #[test]
@@ -111,9 +111,9 @@ fn fresh_histories_go_as_in_the_libraries_of_kube_apiserver() {
     let seed = std::env::var("SSA_ORACLE_SEED").unwrap_or_else(|_| "1000".into());
     let schema = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/schema.json");
     let output = Command::new(program)
-        .args(["-schema", schema, "-seed", &seed, "-count", "500", "-steps", "8"])
+        .args(["-updaters", "-schema", schema, "-seed", &seed, "-count", "500", "-steps", "8"])
         .output();
     let output = output.unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    assert_eq!(play_all(&String::from_utf8(output.stdout).unwrap()), 4000);
+    assert!(play_all(&String::from_utf8(output.stdout).unwrap()) > 4000);
 }

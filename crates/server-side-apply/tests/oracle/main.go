@@ -31,6 +31,8 @@ const objectMeta = `{"type":"object","properties":{
  "managedFields":{"type":"array","items":{"type":"object"},"x-kubernetes-list-type":"atomic"},
  "resourceVersion":{"type":"string"},"uid":{"type":"string"}}}`
 
+var updaters bool
+
 type nothing struct{}
 
 func (nothing) Default(runtime.Object) {}
@@ -84,6 +86,7 @@ func main() {
 	seed := flag.Int64("seed", 1, "first seed")
 	count := flag.Int("count", 100, "histories")
 	steps := flag.Int("steps", 6, "steps of each")
+	flag.BoolVar(&updaters, "updaters", false, "also histories of very many updaters")
 	flag.Parse()
 	manager := newManager(*schemaFile)
 	out := bufio.NewWriter(os.Stdout)
@@ -99,13 +102,26 @@ func play(manager *managedfields.FieldManager, r *rand.Rand, n int) []step {
 	var live *unstructured.Unstructured
 	var history []step
 	g := generator{r}
+	many := updaters && r.Intn(4) == 0
+	if many {
+		n *= 3
+	}
 	for range n {
 		if live != nil {
 			age(live)
 		}
 		s := step{Op: []string{"apply", "apply", "force", "update"}[r.Intn(4)], Manager: []string{"a", "b", "kubectl"}[r.Intn(3)]}
 		s.Body = g.host()
-		if s.Op == "update" && live != nil && r.Intn(2) == 0 {
+		if many && live != nil {
+			// Enough updaters for the oldest to be folded.
+			s.Op, s.Manager = "update", fmt.Sprintf("u%d", r.Intn(40))
+			s.Body = g.touch(live)
+		}
+		if !many && r.Intn(6) == 0 {
+			s.Op, s.Manager = "update", "kubectl-client-side-apply"
+			annotate(s.Body)
+		}
+		if s.Op == "update" && live != nil && s.Manager != "kubectl-client-side-apply" && !many && r.Intn(2) == 0 {
 			s.Body = g.edit(live)
 		}
 		body := &unstructured.Unstructured{Object: decode(s.Body)}
@@ -137,6 +153,15 @@ func play(manager *managedfields.FieldManager, r *rand.Rand, n int) []step {
 		history = append(history, s)
 	}
 	return history
+}
+
+// annotate leaves in an object what kubectl's client-side apply leaves there.
+func annotate(body map[string]any) {
+	text, err := json.Marshal(body)
+	must(err)
+	if _, taken := body["metadata"].(map[string]any)["managedFields"]; !taken {
+		body["metadata"].(map[string]any)["annotations"] = map[string]any{"kubectl.kubernetes.io/last-applied-configuration": string(text)}
+	}
 }
 
 // decode copies, with whole numbers as int64, as kube-apiserver has them.
@@ -210,6 +235,23 @@ func (g generator) edit(live *unstructured.Unstructured) map[string]any {
 			delete(spec, k)
 		}
 	}
+	o["spec"] = spec
+	return o
+}
+
+// touch changes one number of an object and nothing else.
+func (g generator) touch(live *unstructured.Unstructured) map[string]any {
+	o := decode(live.Object)
+	spec, _ := o["spec"].(map[string]any)
+	if spec == nil {
+		spec = map[string]any{}
+	}
+	ratios, _ := spec["overcommit"].(map[string]any)
+	if ratios == nil {
+		ratios = map[string]any{}
+	}
+	ratios[fmt.Sprintf("k%d", g.Intn(60))] = int64(g.Intn(100))
+	spec["overcommit"] = ratios
 	o["spec"] = spec
 	return o
 }

@@ -20,6 +20,7 @@ mod http;
 mod identity;
 mod kube_clients;
 mod reads;
+mod recorded;
 mod relay;
 mod rollout;
 mod stored;

@@ -38,6 +38,7 @@ async fn any(hypervisors: &Api<Hypervisor>) -> Hypervisor {
     list.items.into_iter().next().unwrap()
 }
 
+// covers: F6
 #[tokio::test]
 async fn a_host_is_taken_out_of_service_and_back_by_whoever_read_it() {
     let (_ground, server, hypervisors) = started(3).await;
@@ -194,6 +195,7 @@ async fn an_eviction_is_asked_for_changed_and_cancelled() {
     server.stop().await;
 }
 
+// covers: CR2
 #[tokio::test]
 async fn ten_writers_who_create_or_update_lose_nothing() {
     let (_ground, server, _) = started(2).await;
@@ -254,6 +256,7 @@ async fn what_is_only_observed_cannot_be_written() {
     server.stop().await;
 }
 
+// covers: F4
 #[tokio::test]
 async fn a_second_apply_of_the_same_is_silent() {
     let (_ground, server, hypervisors) = started(1).await;

@@ -51,6 +51,7 @@ async fn yaml_is_read_and_written_where_json_is() {
     assert_eq!((answer.code, server.writes()), (406, before), "what cannot be answered is not done");
 }
 
+// covers: C27 R10
 #[tokio::test]
 async fn bodies_that_cannot_be_read_are_refused_as_kube_apiserver_does() {
     let server = Written::start().await;
@@ -119,6 +120,7 @@ async fn bodies_that_cannot_be_read_are_refused_as_kube_apiserver_does() {
     assert_eq!(server.writes(), 0);
 }
 
+// covers: H1
 #[tokio::test]
 async fn unknown_and_double_fields_are_warned_of_refused_or_ignored_as_wanted() {
     let server = Written::start().await;
@@ -208,6 +210,7 @@ async fn a_name_is_taken_once_and_generated_when_asked_for() {
     assert_eq!(created["metadata"]["name"].as_str().unwrap().len(), 63);
 }
 
+// covers: C20 F3
 #[tokio::test]
 async fn a_dry_run_answers_as_if_and_touches_nothing() {
     let server = Written::start().await;
@@ -243,6 +246,7 @@ async fn namespaces_of_path_and_object_must_agree() {
     assert_eq!(refusal(&everywhere).0, 405);
 }
 
+// covers: R10
 #[tokio::test]
 async fn faults_of_the_store_are_told_as_what_they_are() {
     let server = Written::start().await;

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::stored::{BALLOONS, FLIGHTS, Written, balloon, refusal, warnings};
 
+// covers: C23 F6
 #[tokio::test]
 async fn without_finalizers_it_is_gone_at_once() {
     let server = Written::start().await;
@@ -26,6 +27,7 @@ async fn without_finalizers_it_is_gone_at_once() {
     assert_ne!(again["metadata"]["uid"], created["metadata"]["uid"]);
 }
 
+// covers: C23
 #[tokio::test]
 async fn with_finalizers_it_waits_until_the_last_one_is_taken_away() {
     let server = Written::start().await;
@@ -67,6 +69,7 @@ async fn with_finalizers_it_waits_until_the_last_one_is_taken_away() {
     assert_eq!(server.client.get(&path).await.code, 404);
 }
 
+// covers: C23 G4
 #[tokio::test]
 async fn a_garbage_collector_finds_and_removes_its_finalizers() {
     let server = Written::start().await;
@@ -110,6 +113,7 @@ async fn a_deletion_that_waits_is_accepted_when_it_shall_cascade() {
     assert_eq!((answer.code, &answer.json()["kind"]), (202, &json!("Balloon")));
 }
 
+// covers: C23 G3
 #[tokio::test]
 async fn preconditions_must_hold() {
     let server = Written::start().await;
@@ -154,6 +158,7 @@ async fn options_that_are_wrong_delete_nothing() {
     assert_eq!(server.client.get(&path).await.code, 200);
 }
 
+// covers: C20
 #[tokio::test]
 async fn a_dry_run_deletes_nothing_wherever_it_is_asked_for() {
     let server = Written::start().await;
@@ -172,6 +177,7 @@ async fn a_dry_run_deletes_nothing_wherever_it_is_asked_for() {
     assert_eq!((server.writes(), server.shown("a").await), (writes, created));
 }
 
+// covers: N2
 #[tokio::test]
 async fn many_are_deleted_by_their_labels_and_fields() {
     let server = Written::start().await;

@@ -51,6 +51,7 @@ async fn versions_that_were_never_given_out_show_nothing() {
     }
 }
 
+// covers: CR2
 #[tokio::test]
 async fn ten_writers_who_read_and_write_lose_nothing() {
     let server = Arc::new(Written::start().await);

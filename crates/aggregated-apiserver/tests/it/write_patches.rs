@@ -9,6 +9,7 @@ fn applied(name: &str, spec: Value) -> Value {
     balloon(name, spec)
 }
 
+// covers: H2
 #[tokio::test]
 async fn both_kinds_of_patches_change_what_they_name() {
     let server = Written::start().await;
@@ -35,6 +36,7 @@ async fn both_kinds_of_patches_change_what_they_name() {
     assert_eq!(patched, server.shown("a").await);
 }
 
+// covers: G4 R10
 #[tokio::test]
 async fn patches_that_cannot_be_carried_out_are_refused() {
     let server = Written::start().await;
@@ -144,6 +146,7 @@ async fn patches_are_as_strict_as_wanted() {
     );
 }
 
+// covers: C21 F1 F3 F4
 #[tokio::test]
 async fn an_apply_creates_changes_shares_and_conflicts() {
     let server = Written::start().await;
@@ -177,6 +180,7 @@ async fn an_apply_creates_changes_shares_and_conflicts() {
     assert_eq!(dropped["spec"], json!({"site": "roof", "gas": "helium"}), "what nobody wants any more goes");
 }
 
+// covers: C21 F7 H1
 #[tokio::test]
 async fn what_an_apply_must_say() {
     let server = Written::start().await;
@@ -274,6 +278,7 @@ async fn an_apply_that_creates_needs_permission_to_create() {
     assert_eq!(server.writes(), 0);
 }
 
+// covers: F4 H1
 #[tokio::test]
 async fn managed_fields_can_be_handed_over_and_cleared() {
     let server = Written::start().await;

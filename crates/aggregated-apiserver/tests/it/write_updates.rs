@@ -11,6 +11,7 @@ fn set(object: &Value, pointer: &str, value: Value) -> Value {
     object
 }
 
+// covers: F6
 #[tokio::test]
 async fn the_generation_grows_with_the_spec_and_only_with_it() {
     let server = Written::start().await;
@@ -30,6 +31,7 @@ async fn the_generation_grows_with_the_spec_and_only_with_it() {
     }
 }
 
+// covers: F4
 #[tokio::test]
 async fn nothing_new_is_not_written_and_wakes_nobody() {
     let server = Written::start().await;
@@ -103,6 +105,7 @@ async fn what_a_put_leaves_out_gets_its_default() {
     assert_eq!(answer["spec"], json!({"site": "roof", "gas": "helium"}));
 }
 
+// covers: C20 F3
 #[tokio::test]
 async fn a_dry_run_of_an_update_has_the_old_version_and_changes_nothing() {
     let server = Written::start().await;

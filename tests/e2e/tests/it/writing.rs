@@ -98,6 +98,7 @@ fn kubectl_knows_what_can_be_written() -> Result<()> {
     })
 }
 
+// covers: C20 Q2
 #[test]
 fn evictions_are_created_tried_changed_and_deleted() -> Result<()> {
     on_the_cluster(|product| {
@@ -130,6 +131,7 @@ fn evictions_are_created_tried_changed_and_deleted() -> Result<()> {
     })
 }
 
+// covers: H1 Q2
 #[test]
 fn apply_on_the_client_knows_what_has_changed() -> Result<()> {
     on_the_cluster(|product| {
@@ -164,6 +166,7 @@ fn apply_on_the_client_knows_what_has_changed() -> Result<()> {
     })
 }
 
+// covers: C21 F4
 #[test]
 fn apply_on_the_server_tells_who_owns_what() -> Result<()> {
     on_the_cluster(|product| {
@@ -330,6 +333,7 @@ fn who_may_only_look_writes_nothing() -> Result<()> {
     })
 }
 
+// covers: G1 G2 G3 G4
 #[test]
 fn the_garbage_collector_deletes_what_goes_with_its_owner() -> Result<()> {
     on_the_cluster(|product| {

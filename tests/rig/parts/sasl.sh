@@ -16,5 +16,5 @@ export C5C3_RIG_SASL_USER='observer'
 export C5C3_RIG_SASL_PASSWORD='rig, a=b'
 EOF
 versions sasl <<EOF
-cyrus-sasl $(dpkg-query -W -f '\${Version}' libsasl2-2 | sed 's/+.*//')
+cyrus-sasl $(dpkg-query -W -f '${Version}' libsasl2-2 | sed 's/+.*//')
 EOF

@@ -1,4 +1,4 @@
-//! An async client for the RPC protocol of libvirt: no C library, no threads, no Kubernetes.
+//! An async client for the RPC protocol of libvirt: no C library, no threads of its own.
 //!
 //! ```text
 //!  Endpoint ─┐                  ┌──────── one task per connection ────────┐

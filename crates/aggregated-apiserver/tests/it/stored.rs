@@ -302,6 +302,7 @@ impl Written {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "the calls are easier to read")]
 pub(crate) fn balloon(name: &str, spec: Value) -> Value {
     json!({"apiVersion": "weather.example.com/v1", "kind": "Balloon", "metadata": {"name": name}, "spec": spec})
 }

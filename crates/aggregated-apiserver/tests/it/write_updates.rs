@@ -55,6 +55,7 @@ async fn nothing_new_is_not_written_and_wakes_nobody() {
     watch.is_silent().await;
 }
 
+// covers: F5
 #[tokio::test]
 async fn what_an_update_must_say_and_may_not_change() {
     let server = Written::start().await;

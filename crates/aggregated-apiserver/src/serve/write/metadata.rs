@@ -56,7 +56,7 @@ enum Type {
     Switch,
     List,
     Texts,
-    Objects(&'static [(&'static str, Type)]),
+    Objects(&'static [(&'static str, Self)]),
 }
 
 impl Type {
@@ -287,7 +287,10 @@ mod tests {
     use super::*;
 
     fn map(value: Value) -> Map<String, Value> {
-        value.as_object().unwrap().clone()
+        match value {
+            Value::Object(map) => map,
+            other => panic!("{other}"),
+        }
     }
 
     fn said(value: Value) -> Vec<String> {

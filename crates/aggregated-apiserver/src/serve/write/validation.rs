@@ -222,6 +222,7 @@ mod tests {
 
     use super::*;
 
+    #[expect(clippy::needless_pass_by_value, reason = "the calls are easier to read")]
     fn said(spec: Value) -> Vec<String> {
         let schema = json!({"type": "object", "required": ["spec", "status"], "properties": {"spec": {
             "type": "object", "required": ["name"], "properties": {

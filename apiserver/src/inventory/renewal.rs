@@ -47,7 +47,46 @@ impl Inventory {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use super::super::{Publication, Resource, Rules, Urgency};
     use super::*;
+    use crate::configuration::{HostRules, Namespaces};
+    use crate::merge::Incarnation;
+    use crate::merge::tests::scene::at;
+
+    /// Names and urgency of the Hypervisors that are published.
+    fn published(inventory: &mut Inventory, second: i64) -> Vec<(String, Urgency)> {
+        let list = inventory.publications(at(second)).into_iter();
+        let shown = list.filter_map(|publication| match publication {
+            Publication::Show { resource: Resource::Hypervisor, urgency, object, .. } => {
+                Some((object["metadata"]["name"].as_str().unwrap().to_owned(), urgency))
+            }
+            _ => None,
+        });
+        shown.collect()
+    }
+
+    #[test]
+    fn a_renewed_object_gets_a_version_although_it_means_the_same() {
+        let mut inventory = Inventory::new(Rules {
+            hosts: HostRules::default(),
+            namespaces: Namespaces::default(),
+            migrations_kept: Duration::from_secs(100),
+            follow_nodes: false,
+        });
+        inventory.add_host("a", Incarnation { of: "a".to_owned(), created: at(10) });
+        assert_eq!(published(&mut inventory, 1_000), [("a".to_owned(), Urgency::Change)]);
+        let key = IntentKey::cluster("Hypervisor", "a");
+        for second in [1_001, 1_002] {
+            inventory.renew(&key);
+            assert_eq!(published(&mut inventory, second), [("a".to_owned(), Urgency::Change)]);
+        }
+        inventory.touch_asked("a");
+        assert_eq!(published(&mut inventory, 1_003), [("a".to_owned(), Urgency::Quiet)]);
+        inventory.renew(&IntentKey::cluster("Hypervisor", "nobody"));
+        assert_eq!(published(&mut inventory, 1_004), []);
+    }
 
     #[test]
     fn what_is_forgotten_is_renewed_once() {

@@ -99,7 +99,7 @@ fn numbered(number: u64) -> (IntentKey, Value) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig::with_cases(200))]
 
     /// Power goes at any step, of the unsynced writes any part survives, several times over.
     #[test]

@@ -41,6 +41,12 @@ pub enum FindingType {
     WrongHost,
     /// Nova says the compute service is up, but libvirt does not answer.
     ServiceUpLibvirtAway,
+    /// libvirt, Nova and the Node do not call the host by the same name.
+    NameMismatch,
+    /// A domain stands still because a disk failed.
+    PausedByIoError,
+    /// A post-copy migration broke: the domain's memory is split over two hosts.
+    PostcopyFailed,
     /// The host's `system-id` is not the name of its OVN chassis, or two chassis claim the host.
     ChassisMismatch,
     /// Nova's aggregates of the host are not those of the spec.
@@ -74,6 +80,9 @@ impl FindingType {
         Self::RunningOnTwoHosts,
         Self::WrongHost,
         Self::ServiceUpLibvirtAway,
+        Self::NameMismatch,
+        Self::PausedByIoError,
+        Self::PostcopyFailed,
         Self::ChassisMismatch,
         Self::AggregateDrift,
         Self::TraitDrift,
@@ -86,12 +95,13 @@ impl FindingType {
     #[must_use]
     pub const fn severity(self) -> Severity {
         match self {
-            Self::RunningOnTwoHosts => Severity::Critical,
+            Self::RunningOnTwoHosts | Self::PausedByIoError | Self::PostcopyFailed => Severity::Critical,
             Self::StaleFlows | Self::NodeMissing => Severity::Info,
             Self::DomainWithoutServer
             | Self::ServerWithoutDomain
             | Self::WrongHost
             | Self::ServiceUpLibvirtAway
+            | Self::NameMismatch
             | Self::ChassisMismatch
             | Self::AggregateDrift
             | Self::TraitDrift

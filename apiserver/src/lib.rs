@@ -13,7 +13,7 @@ pub mod inventory;
 pub mod merge;
 pub mod replicas;
 pub mod resources;
-#[cfg(feature = "demo")]
+#[cfg(feature = "simulation")]
 pub mod simulation;
 pub mod sources;
 pub mod wiring;

@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use c5c3_apiserver::configuration::{Kubernetes, ServingCertificate};
-use c5c3_apiserver::simulation::{Certificates, RunningFleet, configuration};
+use c5c3_apiserver::simulation::{Certificates, standalone};
 use kube::config::Kubeconfig;
 
 use crate::measure::{self, Measured, Plan};
 use crate::server::{self, Child};
+use crate::simulator;
 
 /// The registration, taken back when dropped.
 struct Registration {
@@ -32,11 +33,12 @@ pub(crate) async fn through_kube_apiserver(plan: &Plan) -> Option<Measured> {
         return None;
     }
     let folder = tempfile::tempdir().unwrap();
-    let fleet = RunningFleet::start(folder.path(), plan.hosts, plan.instances).await.unwrap();
+    let mut fleet = plan.simulate(folder.path());
+    let simulator::Written { hosts, openstack } = fleet.written.clone();
     let certificates = Certificates::make(folder.path()).unwrap();
     let port = server::free_port().await;
     let registration = Registration::of(port);
-    let mut configuration = configuration(folder.path(), &certificates, &fleet, port);
+    let mut configuration = standalone(folder.path(), &certificates, hosts, openstack, port);
     configuration.standalone = None;
     configuration.kubernetes =
         Some(Kubernetes { kubeconfig: Some(registration.kubeconfig.clone()), node_label: String::new() });
@@ -44,7 +46,7 @@ pub(crate) async fn through_kube_apiserver(plan: &Plan) -> Option<Measured> {
     let mut child = Child::start(folder.path(), &configuration);
     tokio::time::sleep(std::time::Duration::from_secs(2)).await;
     child.must_run();
-    Some(measure::measure("through kube-apiserver", plan, &fleet, &child, client).await)
+    Some(measure::measure("through kube-apiserver", plan, &mut fleet, &child, client).await)
 }
 
 fn path(variable: &str) -> Option<PathBuf> {

@@ -1,8 +1,8 @@
 //! What a fleet costs: time from a host's event to a watching client, lists, reads, memory, processor.
 //!
 //! ```text
-//!  this process                               child process
-//!  simulated fleet ◄──libvirt, OVSDB, Nova──  c5c3-apiserver serve
+//!  this process, and one of its own           child process
+//!  fleet-simulator ◄──libvirt, OVSDB, Nova──  c5c3-apiserver serve
 //!  client          ───get, list, watch─────►      ▲
 //!      └─────────► kube-apiserver of a rig ───────┘   (where C5C3_RIG_KUBECONFIG says that there is one)
 //! ```
@@ -20,14 +20,16 @@
 mod aggregated;
 mod measure;
 mod server;
+mod simulator;
 
 use std::process::ExitCode;
 
-use c5c3_apiserver::simulation::{Certificates, RunningFleet};
+use c5c3_apiserver::simulation::Certificates;
 use clap::Parser;
 
 use self::measure::{Measured, Plan};
 use self::server::Child;
+use self::simulator::Simulator;
 
 #[derive(Debug, Parser)]
 struct Arguments {
@@ -40,6 +42,15 @@ struct Arguments {
     /// Events whose way is timed.
     #[arg(long, default_value_t = 200)]
     events: usize,
+    /// Hosts that accept connections and never answer, out of each of the numbers above.
+    #[arg(long, default_value_t = 0)]
+    silent: usize,
+    /// More arguments of fleet-simulator, e.g. `--simulator=--without-switches`.
+    #[arg(long)]
+    simulator: Vec<String>,
+    /// Not through the kube-apiserver of a rig, though there is one.
+    #[arg(long)]
+    directly: bool,
     /// Cargo says this to every benchmark.
     #[arg(long, hide = true)]
     bench: bool,
@@ -57,8 +68,12 @@ async fn main() -> ExitCode {
     // Each row as soon as it is there: the large ones take a while.
     println!("{}", Measured::HEADING);
     for hosts in arguments.hosts.iter().copied() {
-        let plan = Plan { hosts, instances: arguments.instances, events: arguments.events };
+        let Arguments { instances, events, silent, .. } = arguments;
+        let plan = Plan { hosts, instances, events, silent, simulator: arguments.simulator.clone() };
         println!("{}", directly(&plan).await);
+        if arguments.directly {
+            continue;
+        }
         if let Some(row) = aggregated::through_kube_apiserver(&plan).await {
             println!("{row}");
         }
@@ -69,16 +84,27 @@ async fn main() -> ExitCode {
 /// A standalone server, asked without anything in between.
 async fn directly(plan: &Plan) -> Measured {
     let folder = tempfile::tempdir().unwrap();
-    let fleet = RunningFleet::start(folder.path(), plan.hosts, plan.instances).await.unwrap();
+    let mut fleet = plan.simulate(folder.path());
     let certificates = Certificates::make(folder.path()).unwrap();
-    let configuration = c5c3_apiserver::simulation::configuration(
-        folder.path(),
-        &certificates,
-        &fleet,
-        server::free_port().await,
-    );
+    let simulator::Written { hosts, openstack } = fleet.written.clone();
+    let port = server::free_port().await;
+    let configuration =
+        c5c3_apiserver::simulation::standalone(folder.path(), &certificates, hosts, openstack, port);
     let address = configuration.listen;
     let child = Child::start(folder.path(), &configuration);
     let client = server::client(serde_json::from_value(certificates.kubeconfig(address)).unwrap()).await;
-    measure::measure("directly", plan, &fleet, &child, client).await
+    measure::measure("directly", plan, &mut fleet, &child, client).await
+}
+
+impl Plan {
+    /// The fleet, with those silent that shall be.
+    fn simulate(&self, folder: &std::path::Path) -> Simulator {
+        let folder = folder.join("fleet");
+        let mut fleet = Simulator::start(&folder, self.hosts, self.instances, &self.simulator);
+        for number in 1..=self.silent {
+            fleet.tell(&format!("fault host-{number} libvirt stall"));
+            fleet.tell(&format!("fault host-{number} ovsdb stall"));
+        }
+        fleet
+    }
 }

@@ -4,34 +4,43 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::{Duration, Instant};
 
-use c5c3_apiserver::simulation::RunningFleet;
 use futures::TryStreamExt as _;
 use http::Request;
 use kube::Client;
 use kube::api::WatchEvent;
 use serde::Deserialize;
-use uuid::Uuid;
 
 use crate::server::Child;
+use crate::simulator::Simulator;
 
 const PATH: &str = "/apis/hypervisor.c5c3.io/v1/hypervisors";
-/// How long the server is left alone to see what it costs.
-const IDLE: Duration = Duration::from_secs(20);
+/// How long the server is left alone before its cost is taken: the last of the cloud's lists come after the hosts.
+const SETTLE: Duration = Duration::from_secs(10);
+/// How long the server is left alone to see what it costs: one slow tick, in which every object has its turn.
+const IDLE: Duration = Duration::from_secs(60);
+const METRICS: &str = "/metrics";
 /// The longest that a fleet may take to be seen.
 const SEEN_WITHIN: Duration = Duration::from_secs(300);
 
 /// What is measured.
+#[derive(Debug, Clone)]
 pub(crate) struct Plan {
     pub(crate) hosts: usize,
     pub(crate) instances: usize,
     pub(crate) events: usize,
+    /// Hosts that accept connections and never answer.
+    pub(crate) silent: usize,
+    /// More arguments of fleet-simulator.
+    pub(crate) simulator: Vec<String>,
 }
 
 /// One row.
 pub(crate) struct Measured {
     way: &'static str,
-    plan: (usize, usize),
+    plan: Plan,
+    ready: Duration,
     seen: Duration,
+    starting: Duration,
     events: Vec<Duration>,
     lists: Vec<Duration>,
     list_bytes: usize,
@@ -39,6 +48,8 @@ pub(crate) struct Measured {
     known: Vec<Duration>,
     memory: (f64, f64),
     idle: f64,
+    scrapes: Vec<Duration>,
+    scrape_bytes: usize,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -66,7 +77,6 @@ struct Status {
 
 #[derive(Debug, Clone, Deserialize)]
 struct Instance {
-    id: String,
     active: bool,
 }
 
@@ -80,14 +90,16 @@ struct List {
 pub(crate) async fn measure(
     way: &'static str,
     plan: &Plan,
-    fleet: &RunningFleet,
+    fleet: &mut Simulator,
     child: &Child,
     client: Client,
 ) -> Measured {
-    eprintln!("{} hosts, {way}", plan.hosts);
-    let started = Instant::now();
+    eprintln!("{} hosts, {} of them silent, {way}", plan.hosts, plan.silent);
+    wait_until_ready(child, &client).await;
+    let ready = child.age();
     wait_until_seen(plan, child, &client).await;
-    let seen = started.elapsed();
+    let (seen, starting) = (child.age(), child.processor());
+    tokio::time::sleep(SETTLE).await;
     let before = child.memory();
     let (busy, began) = (child.processor(), Instant::now());
     tokio::time::sleep(IDLE).await;
@@ -102,20 +114,31 @@ pub(crate) async fn measure(
         list_bytes = text.len();
     }
     let (mut fresh, mut known) = (Vec::new(), Vec::new());
-    for host in fleet.model().hosts.iter().cycle().take(100) {
+    for number in (1..=plan.hosts).skip(plan.silent).cycle().take(100) {
         // A second and more after the last reading of this host, its sources are read again first.
         if plan.hosts < 50 {
             tokio::time::sleep(Duration::from_millis(1_100)).await;
         }
-        let path = format!("{PATH}/{}", host.name);
+        let path = format!("{PATH}/host-{number}");
         fresh.push(ask(&client, &path).await.0);
         known.push(ask(&client, &path).await.0);
+    }
+    let mut scrapes = Vec::new();
+    let mut scrape_bytes = 0;
+    // Through kube-apiserver there is no way to the metrics of an aggregated server.
+    if let Ok(text) = metrics(&client).await {
+        scrape_bytes = text.len();
+        for _ in 0..5 {
+            scrapes.push(ask(&client, METRICS).await.0);
+        }
     }
     let memory = (before, child.memory());
     Measured {
         way,
-        plan: (plan.hosts, plan.instances),
+        plan: plan.clone(),
+        ready,
         seen,
+        starting,
         events,
         lists,
         list_bytes,
@@ -123,6 +146,8 @@ pub(crate) async fn measure(
         known,
         memory,
         idle,
+        scrapes,
+        scrape_bytes,
     }
 }
 
@@ -132,20 +157,50 @@ async fn ask(client: &Client, path: &str) -> (Duration, String) {
     (began.elapsed(), text)
 }
 
-/// Every host is there with all of its instances, and Nova knows it.
+async fn metrics(client: &Client) -> Result<String, kube::Error> {
+    client.request_text(Request::get(METRICS).body(Vec::new()).unwrap()).await
+}
+
+/// The server lets readers in.
+async fn wait_until_ready(child: &Child, client: &Client) {
+    loop {
+        let request = Request::get(PATH.to_owned() + "?limit=1").body(Vec::new()).unwrap();
+        // Refused while the server starts, or is not reachable through kube-apiserver yet.
+        if client.request::<List>(request).await.is_ok() {
+            return;
+        }
+        assert!(child.age() < SEEN_WITHIN, "not ready in {SEEN_WITHIN:?}:\n{}", child.log_end());
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// What the metrics say of how many hosts have their libvirt connected; lists of a large fleet would take what they measure.
+async fn connected(client: &Client) -> Option<usize> {
+    let text = metrics(client).await.ok()?;
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix("c5c3_sources{source=\"libvirt\",state=\"Connected\"} "));
+    line?.trim().parse().ok()
+}
+
+/// Every host that answers is there with all of its instances, and Nova knows it.
 async fn wait_until_seen(plan: &Plan, child: &Child, client: &Client) {
     let hosts = u32::try_from(plan.hosts).unwrap_or(u32::MAX);
+    let wanted = plan.hosts - plan.silent;
     let mut seen = 0;
     let limit = Instant::now() + SEEN_WITHIN;
+    while plan.hosts > 500 && connected(client).await.is_some_and(|seen| seen < wanted) {
+        assert!(Instant::now() < limit, "not all hosts in {SEEN_WITHIN:?}:\n{}", child.log_end());
+        tokio::time::sleep(Duration::from_millis(250)).await;
+    }
     loop {
         let request = Request::get(PATH).body(Vec::new()).unwrap();
-        // Refused while the server starts, or is not reachable through kube-apiserver yet.
         if let Ok(list) = client.request::<List>(request).await {
             let whole = |seen: &&Seen| {
                 seen.status.instances.len() == plan.instances && seen.status.hypervisor_id.is_some()
             };
             seen = list.items.iter().filter(whole).count();
-            if seen == plan.hosts {
+            if seen == wanted {
                 return;
             }
         }
@@ -160,33 +215,36 @@ async fn wait_until_seen(plan: &Plan, child: &Child, client: &Client) {
 }
 
 /// The time from a domain's stop or start on its host to the event at the client, again and again on other hosts.
-async fn events(plan: &Plan, fleet: &RunningFleet, child: &Child, client: &Client) -> Vec<Duration> {
-    let list: List = client.request(Request::get(PATH).body(Vec::new()).unwrap()).await.unwrap();
+async fn events(plan: &Plan, fleet: &mut Simulator, child: &Child, client: &Client) -> Vec<Duration> {
+    let list: List =
+        client.request(Request::get(PATH.to_owned() + "?limit=1").body(Vec::new()).unwrap()).await.unwrap();
     let version = list.metadata.resource_version;
     let request =
         Request::get(format!("{PATH}?watch=true&resourceVersion={version}")).body(Vec::new()).unwrap();
     let mut watch = Box::pin(client.request_events::<Seen>(request).await.unwrap());
     let mut took = Vec::new();
     let mut running: BTreeMap<usize, bool> = BTreeMap::new();
+    // Far from each other, and those that come back to a host start what the first stopped.
+    let stride = ((plan.hosts - plan.silent) / plan.events).max(1);
     for event in 0..plan.events {
-        let index = event % plan.hosts;
-        let host = fleet.host(index).unwrap();
-        let domain: Uuid = host.read(|state| *state.domains.keys().next().unwrap());
-        let runs = running.entry(index).or_insert(true);
+        let number = plan.silent + 1 + event * stride % (plan.hosts - plan.silent);
+        let host = format!("host-{number}");
+        let runs = running.entry(number).or_insert(true);
         *runs = !*runs;
         let began = Instant::now();
-        assert!(if *runs { host.start(domain) } else { host.stop(domain) });
-        let wanted = (domain.to_string(), *runs);
+        fleet.tell(&format!("{} {host}", if *runs { "start" } else { "stop" }));
         loop {
             let next = tokio::time::timeout(Duration::from_secs(30), watch.try_next());
             let event = next
                 .await
-                .unwrap_or_else(|_| panic!("no event of {}:\n{}", host.name, child.log_end()))
+                .unwrap_or_else(|_| panic!("no event of {host}:\n{}", child.log_end()))
                 .unwrap()
                 .expect("the watch was ended");
             let WatchEvent::Modified(seen) = event else { continue };
-            let instances = seen.status.instances.into_iter().map(|found| (found.id, found.active));
-            if seen.metadata.name == host.name && instances.into_iter().any(|found| found == wanted) {
+            // The first instance, in the order of ids, is the one that was told to.
+            if seen.metadata.name == host
+                && seen.status.instances.first().is_some_and(|one| one.active == *runs)
+            {
                 break;
             }
         }
@@ -197,28 +255,34 @@ async fn events(plan: &Plan, fleet: &RunningFleet, child: &Child, client: &Clien
 
 impl Measured {
     pub(crate) const HEADING: &'static str = "\
-| way | hosts × instances | all seen after | event → watch p50 / p99 | LIST p50 / p99 | LIST size | GET refreshed p50 / p99 | GET again p50 | memory at rest / after | processor at rest |
-|---|---|---|---|---|---|---|---|---|---|";
+| way | hosts × instances | ready after | all seen after | processor until then | event → watch p50 / p99 | LIST p50 / p99 | LIST size | GET refreshed p50 / p99 | GET again p50 | scrape p50 | memory at rest / after | processor at rest |
+|---|---|---|---|---|---|---|---|---|---|---|---|---|";
 }
 
 impl fmt::Display for Measured {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { way, plan: (hosts, instances), seen, list_bytes, memory: (before, after), idle, .. } =
-            self;
+        let Self { way, plan, ready, seen, starting, list_bytes, memory: (before, after), idle, .. } = self;
+        let silent = if plan.silent > 0 { format!(", {} silent", plan.silent) } else { String::new() };
         let both = |times: &[Duration]| format!("{} / {} ms", at(times, 50), at(times, 99));
         write!(
             formatter,
-            "| {way} | {hosts} × {instances} | {:.1} s | {} | {} ",
+            "| {way} | {} × {}{silent} | {:.1} s | {:.1} s | {:.1} s | {} | {} ",
+            plan.hosts,
+            plan.instances,
+            ready.as_secs_f64(),
             seen.as_secs_f64(),
+            starting.as_secs_f64(),
             both(&self.events),
             both(&self.lists)
         )?;
         write!(
             formatter,
-            "| {} KiB | {} | {} ms ",
+            "| {} KiB | {} | {} ms | {} ms, {} KiB ",
             list_bytes / 1024,
             both(&self.fresh),
-            at(&self.known, 50)
+            at(&self.known, 50),
+            at(&self.scrapes, 50),
+            self.scrape_bytes / 1024
         )?;
         write!(formatter, "| {before:.0} / {after:.0} MiB | {:.1} % of one core |", idle * 100.0)
     }

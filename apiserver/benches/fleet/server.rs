@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use c5c3_apiserver::configuration::Configuration;
 use c5c3_apiserver::simulation::write_configuration;
@@ -16,12 +16,14 @@ const TICKS_PER_SECOND: f64 = 100.0;
 pub(crate) struct Child {
     process: std::process::Child,
     log: PathBuf,
+    started: Instant,
 }
 
 impl Child {
     pub(crate) fn start(folder: &Path, configuration: &Configuration) -> Self {
         let file = write_configuration(folder.join("configuration.yaml"), configuration).unwrap();
         let log = folder.join("server.log");
+        let started = Instant::now();
         let process = Command::new(env!("CARGO_BIN_EXE_c5c3-apiserver"))
             .args(["serve", "--config"])
             .arg(file)
@@ -30,7 +32,7 @@ impl Child {
             .stderr(std::fs::File::create(&log).unwrap())
             .spawn()
             .unwrap();
-        Self { process, log }
+        Self { process, log, started }
     }
 
     /// Ends the benchmark with the server's log when the server has ended.
@@ -38,6 +40,11 @@ impl Child {
         if let Some(status) = self.process.try_wait().unwrap() {
             panic!("the server ended: {status}\n{}", self.log_end());
         }
+    }
+
+    /// Time since it was started.
+    pub(crate) fn age(&self) -> Duration {
+        self.started.elapsed()
     }
 
     /// The last lines of its log.

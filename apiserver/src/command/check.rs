@@ -67,7 +67,15 @@ async fn try_all(configuration: &Configuration) -> Vec<Row> {
         for source in [name::NOVA, name::PLACEMENT] {
             expected.insert((String::new(), source), None);
         }
-        tasks.spawn(cloud::Source::new(openstack.clone(), settings, sender.clone()).run(end.child_token()));
+        tasks.spawn(
+            cloud::Source::new(
+                openstack.clone(),
+                settings,
+                sender.clone(),
+                crate::sources::servers::comparisons().1,
+            )
+            .run(end.child_token()),
+        );
     }
     // Twice the deadline of a call: a source may need more than one before it has said anything.
     let limit = tokio::time::Instant::now() + configuration.refresh.deadline.duration() * 2;
@@ -102,7 +110,7 @@ fn row(report: Report) -> Option<Row> {
             HostObserved::Switch(observation) => Some(said(host, name::OVSDB, &observation)),
             HostObserved::Flows(observation) => Some(said(host, name::OPENFLOW, &observation)),
             HostObserved::Daemons(observation) => Some(said(host, name::OVS_VSWITCHD, &observation)),
-            HostObserved::Node(_) => None,
+            HostObserved::Node(_) | HostObserved::Servers(_) => None,
         },
     }
 }

@@ -126,6 +126,9 @@ pub struct Refresh {
     pub services: Interval,
     /// Aggregates and traits.
     pub memberships: Interval,
+    /// How old the comparison of Nova's servers with a host's domains may be when somebody reads that host. Nobody reads it:
+    /// nothing is compared.
+    pub servers: Interval,
     /// How often counters alone make a MODIFIED event.
     pub slow_tick: Interval,
     /// How long one call to a source may take.
@@ -160,6 +163,7 @@ impl Default for Refresh {
             counters: Interval::seconds(10),
             services: Interval::seconds(10),
             memberships: Interval::seconds(30),
+            servers: Interval::seconds(60),
             slow_tick: Interval::seconds(60),
             deadline: Interval::seconds(5),
             migrations_kept: Interval::seconds(3600),

@@ -114,11 +114,4 @@ impl Inventory {
         let kept = SignedDuration::try_from(self.rules.migrations_kept).unwrap_or(SignedDuration::MAX);
         now.duration_since(ended) >= kept
     }
-
-    /// The host on which a domain runs, if there is exactly one.
-    pub(super) fn runs_on(&self, uuid: Uuid) -> Option<&str> {
-        let mut hosts = self.active.hosts(uuid);
-        let first = hosts.next()?;
-        if hosts.next().is_none() { Some(first) } else { None }
-    }
 }

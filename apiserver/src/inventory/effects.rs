@@ -13,7 +13,7 @@ use super::shown::{ShownMigration, remembered, remembered_switch};
 use super::state::Inventory;
 use super::touched::Touch;
 use crate::intent::IntentRecord;
-use crate::merge::{self, Digests, MigrationEnd};
+use crate::merge::{self, Digests, EarlierMigration, MigrationEnd};
 
 /// How a publication is judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -146,9 +146,10 @@ impl Inventory {
         let ended = ends.iter().map(|end| end.job.ended).collect::<Option<Vec<_>>>();
         let ended = ended.and_then(|ended| ended.into_iter().max());
         let expired = ended.is_some_and(|ended| self.is_expired(ended, now));
-        let earlier = self.shown.migrations.get(&uuid).copied();
-        let began = earlier.map(|shown| shown.began);
-        let migration = merge::migration(uuid, namespace, &ends, self.runs_on(uuid), began);
+        let earlier = self.shown.migrations.get(&uuid);
+        let active_on: Vec<&str> = self.active.hosts(uuid).map(AsRef::as_ref).collect();
+        let known = earlier.map(|shown| &shown.earlier);
+        let migration = merge::migration(uuid, namespace, &ends, &active_on, known);
         let Some(migration) = migration.filter(|_| !expired) else {
             let withdrawal = withdraw(Resource::Migration, Some(namespace), &uuid.to_string());
             return self.shown.migrations.remove(&uuid).map(|_| withdrawal);
@@ -156,8 +157,13 @@ impl Inventory {
         let digests = earlier.map(|shown| shown.digests);
         let (publication, digests) =
             show(Resource::Migration, &migration, Revision::default(), digests, Pace::Meaning)?;
-        let began = migration.status.as_ref().map_or(now, |status| status.started.0);
-        self.shown.migrations.insert(uuid, ShownMigration { digests, began, ended });
+        let status = migration.status.as_ref();
+        let earlier = EarlierMigration {
+            began: status.map_or(now, |status| status.started.0),
+            origin: status.and_then(|status| status.origin.clone()),
+            destination: status.and_then(|status| status.destination.clone()),
+        };
+        self.shown.migrations.insert(uuid, ShownMigration { digests, earlier, ended });
         Some(publication)
     }
 }

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use crate::configuration::Reach;
 use crate::merge::Incarnation;
 use crate::sources::observation::Observation;
-use crate::sources::picture::{DaemonPicture, FlowPicture, LibvirtPicture, NodePicture, SwitchPicture};
+use crate::sources::picture::{
+    DaemonPicture, FlowPicture, LibvirtPicture, NodePicture, ServersPicture, SwitchPicture,
+};
 use crate::sources::report::HostObserved;
 
 /// The last observations of one host.
@@ -18,6 +20,7 @@ pub(super) struct HostEntry {
     pub(super) switch: Observation<SwitchPicture>,
     pub(super) flows: Observation<FlowPicture>,
     pub(super) daemons: Observation<DaemonPicture>,
+    pub(super) servers: Observation<ServersPicture>,
 }
 
 impl HostEntry {
@@ -35,6 +38,7 @@ impl HostEntry {
             switch: Observation::default(),
             flows: Observation::default(),
             daemons: Observation::default(),
+            servers: Observation::default(),
         }
     }
 
@@ -46,6 +50,7 @@ impl HostEntry {
             HostObserved::Switch(observation) => replace(&mut self.switch, observation),
             HostObserved::Flows(observation) => replace(&mut self.flows, observation),
             HostObserved::Daemons(observation) => replace(&mut self.daemons, observation),
+            HostObserved::Servers(observation) => replace(&mut self.servers, observation),
             HostObserved::Node(observation) => {
                 self.node = observation;
                 true

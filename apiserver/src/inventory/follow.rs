@@ -12,13 +12,14 @@ use tokio_util::task::TaskTracker;
 
 use aggregated_apiserver::Latch;
 
-use super::metrics::{SourceLabels, UrgencyLabels};
+use super::metrics::{AgeLabels, SourceLabels, UrgencyLabels};
 use super::renewal::Unsettled;
 use super::{Freshness, Inventory, Metrics, Publication, Urgency};
 use crate::intent::{self, IntentChange, IntentChanges, IntentError, IntentKey, IntentRecord, IntentStore};
 use crate::merge::Incarnation;
 use crate::replicas::Ledger;
 use crate::resources::{Bases, Shelves};
+use crate::sources::libvirt::Inspectors;
 use crate::sources::node::NodeChange;
 use crate::sources::observation::{Observation, chain};
 use crate::sources::report::{HostObserved, Report, Reports};
@@ -43,6 +44,8 @@ pub struct FollowerParts {
     pub freshness: Arc<Freshness>,
     /// Where it is said what Nodes say of their hosts.
     pub bases: Arc<Bases>,
+    /// Where the ways to ask hosts about their domains are kept.
+    pub inspectors: Arc<Inspectors>,
     /// Where intent is stored.
     pub intents: Arc<dyn IntentStore>,
     /// What this replica can state about the intent that it has applied.
@@ -108,6 +111,7 @@ impl Follower {
         tick.set_missed_tick_behavior(MissedTickBehavior::Skip);
         let mut batch = Vec::with_capacity(BATCH);
         let mut asked: Vec<oneshot::Sender<()>> = Vec::new();
+        let mut news: Vec<Timestamp> = Vec::new();
         loop {
             let node_change: OptionFuture<_> = nodes.as_mut().map(|nodes| nodes.recv()).into();
             tokio::select! {
@@ -121,13 +125,22 @@ impl Follower {
                         return Ok(());
                     }
                     self.parts.metrics.reports.inc_by(u64::try_from(taken).unwrap_or_default());
+                    self.parts.metrics.waiting.set(i64::try_from(reports.len()).unwrap_or(i64::MAX));
                     for report in batch.drain(..) {
                         match report {
                             Report::Asked { host, waiting } => {
                                 self.inventory.touch_asked(&host);
                                 asked.extend(waiting);
                             }
-                            report => self.inventory.take(report),
+                            report => {
+                                let read = match &report {
+                                    Report::Host { observed, .. } => observed.read_at(),
+                                    _ => None,
+                                };
+                                if self.inventory.take(report) {
+                                    news.extend(read);
+                                }
+                            }
                         }
                     }
                 }
@@ -136,6 +149,10 @@ impl Follower {
             }
             self.state_what_was_applied();
             self.publish().await;
+            let now = Timestamp::now();
+            for read in news.drain(..) {
+                self.parts.metrics.latency.observe(now.duration_since(read).as_secs_f64().max(0.0));
+            }
             for waiting in asked.drain(..) {
                 // Whoever asked may have given up.
                 let _ = waiting.send(());
@@ -255,6 +272,7 @@ impl Follower {
     fn remove_host(&mut self, name: &str) {
         self.running.remove(name);
         self.parts.freshness.remove(name);
+        self.parts.inspectors.set(name, None);
         self.inventory.remove_host(name);
     }
 
@@ -355,6 +373,7 @@ impl Follower {
         let FollowerParts { settings, tasks, end, .. } = &self.parts;
         let started = HostTasks::start(name, reach, settings, &self.reports, tasks, end);
         self.parts.freshness.set(name, started.handles());
+        self.parts.inspectors.set(name, started.inspector());
         self.running.insert(name.to_owned(), started);
     }
 
@@ -392,6 +411,9 @@ impl Follower {
         self.inventory.touch_expired(now);
         for name in names {
             self.inventory.touch_due(&name);
+        }
+        for (source, age) in self.inventory.oldest(now) {
+            self.parts.metrics.ages.get_or_create(&AgeLabels { source }).set(age);
         }
         self.parts.metrics.sources.clear();
         for ((source, state), hosts) in self.inventory.source_states() {

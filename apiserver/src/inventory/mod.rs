@@ -26,7 +26,7 @@ mod whereabouts;
 mod tests;
 
 pub use self::follow::{Follower, FollowerParts};
-pub use self::freshness::Freshness;
+pub use self::freshness::{Comparing, Freshness};
 pub use self::metrics::Metrics;
 pub use self::publication::{Publication, Resource, Urgency};
 pub use self::state::{Inventory, Rules};

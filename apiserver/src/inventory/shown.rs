@@ -8,7 +8,7 @@ use c5c3_api::ovs_node::OVSNodeStatus;
 use jiff::Timestamp;
 use uuid::Uuid;
 
-use crate::merge::Digests;
+use crate::merge::{Digests, EarlierMigration};
 
 /// What was published last, by kind and name.
 #[derive(Debug, Default)]
@@ -20,11 +20,11 @@ pub(super) struct Shown {
 }
 
 /// What was published last of a migration.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct ShownMigration {
     pub(super) digests: Digests,
-    /// When it began: the same migration keeps that.
-    pub(super) began: Timestamp,
+    /// What the same migration keeps.
+    pub(super) earlier: EarlierMigration,
     /// When the last of its ends was seen ended, if all are.
     pub(super) ended: Option<Timestamp>,
 }

@@ -60,6 +60,7 @@ enum Said {
     OfDatabase,
     OfDaemons,
     OfNode,
+    OfServers,
 }
 
 impl Said {
@@ -69,6 +70,7 @@ impl Said {
             HostObserved::Switch(_) => Self::OfDatabase,
             HostObserved::Flows(_) | HostObserved::Daemons(_) => Self::OfDaemons,
             HostObserved::Node(_) => Self::OfNode,
+            HostObserved::Servers(_) => Self::OfServers,
         }
     }
 }
@@ -149,6 +151,28 @@ impl Inventory {
             }
         }
         counts
+    }
+
+    /// Age in seconds of the oldest value of each source, over the hosts of which it answers.
+    pub fn oldest(&self, now: Timestamp) -> BTreeMap<&'static str, f64> {
+        use c5c3_api::source::name;
+        let mut oldest: BTreeMap<&'static str, f64> = BTreeMap::new();
+        let mut note = |source, read: Option<Timestamp>, answers: bool| {
+            if let Some(read) = read.filter(|_| answers) {
+                let age = now.duration_since(read).as_secs_f64().max(0.0);
+                let known = oldest.entry(source).or_default();
+                *known = known.max(age);
+            }
+        };
+        for entry in self.hosts.values() {
+            note(name::LIBVIRT, entry.libvirt.observed_at, entry.libvirt.is_connected());
+            note(name::OVSDB, entry.switch.observed_at, entry.switch.is_connected());
+            note(name::OPENFLOW, entry.flows.observed_at, entry.flows.is_connected());
+            note(name::OVS_VSWITCHD, entry.daemons.observed_at, entry.daemons.is_connected());
+        }
+        note(name::NOVA, self.compute.observed_at, self.compute.is_connected());
+        note(name::PLACEMENT, self.memberships.observed_at, self.memberships.is_connected());
+        oldest
     }
 
     /// Whether a host of that name is known.
@@ -249,29 +273,32 @@ impl Inventory {
     }
 
     /// Takes an observation. One about an unknown host is dropped: it comes from a task that is about to end.
-    pub fn take(&mut self, report: Report) {
+    /// Says whether it may have changed what is shown.
+    pub fn take(&mut self, report: Report) -> bool {
         match report {
             Report::Compute(observation) => {
                 let before = std::mem::replace(&mut self.compute, observation);
                 self.touch_by_compute(&before);
+                true
             }
             Report::Membership(observation) => {
                 let before = std::mem::replace(&mut self.memberships, observation);
                 self.touch_by_memberships(&before);
+                true
             }
             Report::Host { host, observed } => self.take_host(&host, observed),
             // Answered by whoever publishes.
-            Report::Asked { .. } => {}
+            Report::Asked { .. } => false,
         }
     }
 
-    fn take_host(&mut self, name: &str, observed: HostObserved) {
-        let Some(entry) = self.hosts.get_mut(name) else { return };
+    fn take_host(&mut self, name: &str, observed: HostObserved) -> bool {
+        let Some(entry) = self.hosts.get_mut(name) else { return false };
         let said = Said::of(&observed);
         let (libvirt, switch) = (entry.libvirt.clone(), entry.switch.clone());
         if !entry.take(observed) {
             // Read again and the same: only its age is another one, which the slow tick shows.
-            return;
+            return false;
         }
         match said {
             Said::OfDomains => {
@@ -299,7 +326,9 @@ impl Inventory {
                 self.touched.switches.insert(name.to_owned());
             }
             Said::OfNode => self.touch_host(name),
+            Said::OfServers => drop(self.touched.hypervisors.insert(name.to_owned())),
         }
+        true
     }
 
     /// Has the ages of a host shown as they are: somebody asked for it.
@@ -369,6 +398,7 @@ impl Inventory {
             switch: &entry.switch,
             flows: &entry.flows,
             daemons: &entry.daemons,
+            servers: &entry.servers,
             intent: self.intents.get(name),
             nodes_known: self.rules.follow_nodes && !self.awaiting_nodes,
             active_elsewhere,

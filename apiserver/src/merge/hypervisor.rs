@@ -32,7 +32,7 @@ pub fn hypervisor(
     status.operating_system = operating_system(host.libvirt.value(), host.node.value());
     status.internal_ip = host.node.value().and_then(|node| node.internal_ip.clone());
     from_nova(host, cloud, &mut status);
-    status.findings = findings::findings(host, &status, earlier);
+    status.findings = findings::findings(host, cloud, &status, earlier);
     status.conditions = hypervisor_conditions::conditions(host, cloud, &spec, &status, earlier);
     status.sources = vec![
         source(c5c3_api::source::name::LIBVIRT, host.libvirt),

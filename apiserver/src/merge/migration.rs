@@ -24,29 +24,49 @@ pub struct MigrationEnd<'a> {
     pub job: &'a JobPicture,
 }
 
+/// What is remembered of a migration that was shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EarlierMigration {
+    /// When it began.
+    pub began: Timestamp,
+    /// Where it came from.
+    pub origin: Option<String>,
+    /// Where it goes.
+    pub destination: Option<String>,
+}
+
 /// The Migration of a domain, from the ends that are known; `None` without any.
 ///
 /// The source has the better numbers, so its job is shown; which end is which is read from the operation, never from
-/// who reported first. `destination` is where the domain is expected or has arrived. `earlier` is when the migration
-/// that was shown before began: the same migration keeps it, and with it its UID, whichever end is heard first.
+/// who reported first. QEMU tells of a migration on its source only: the other end is then the one other host of
+/// `active_on`, where the domain is active (it waits there for its memory). `earlier` is the migration that was shown
+/// before: the same one keeps when it began, and with that its UID, and ends that are not to be seen any more.
 pub fn migration(
     domain: Uuid,
     namespace: &str,
     ends: &[MigrationEnd<'_>],
-    runs_on: Option<&str>,
-    earlier: Option<Timestamp>,
+    active_on: &[&str],
+    earlier: Option<&EarlierMigration>,
 ) -> Option<Migration> {
     let (source, target) = pair(ends);
     let shown = source.or(target)?;
-    let known =
-        earlier.filter(|began| [source, target].into_iter().flatten().any(|end| covers(end.job, *began)));
-    let started = known.unwrap_or(shown.job.started);
+    let known = earlier
+        .filter(|earlier| [source, target].into_iter().flatten().any(|end| covers(end.job, earlier.began)));
+    let started = known.map_or(shown.job.started, |earlier| earlier.began);
     let mut status = MigrationStatus::began(time(started));
-    status.origin = source.map(|end| end.host.to_owned());
-    status.destination = target.map(|end| end.host.to_owned()).or_else(|| {
-        let arrived = shown.job.kind == JobKind::Completed;
-        runs_on.filter(|host| arrived && source.is_some_and(|end| end.host != *host)).map(str::to_owned)
-    });
+    let took_place = !matches!(shown.job.kind, JobKind::Failed | JobKind::Cancelled);
+    let elsewhere = || {
+        let mut others = active_on.iter().filter(|host| **host != shown.host);
+        others.next().filter(|_| took_place && others.next().is_none()).map(|host| (*host).to_owned())
+    };
+    status.origin = source
+        .map(|end| end.host.to_owned())
+        .or_else(|| elsewhere().filter(|_| is_running(shown.job)))
+        .or_else(|| known.and_then(|earlier| earlier.origin.clone()));
+    status.destination = target
+        .map(|end| end.host.to_owned())
+        .or_else(elsewhere)
+        .or_else(|| known.and_then(|earlier| earlier.destination.clone()));
     status.type_ = Some(match shown.job.kind {
         JobKind::Bounded => JobType::Bounded,
         JobKind::Unbounded => JobType::Unbounded,
@@ -80,6 +100,10 @@ fn pair<'a>(ends: &[MigrationEnd<'a>]) -> (Option<MigrationEnd<'a>>, Option<Migr
             .copied()
     };
     (of(false), of(true))
+}
+
+fn is_running(job: &JobPicture) -> bool {
+    matches!(job.kind, JobKind::Bounded | JobKind::Unbounded)
 }
 
 fn is_incoming(end: &MigrationEnd<'_>) -> bool {

@@ -18,7 +18,7 @@ mod node_share;
 mod ovs_node;
 mod ovs_node_conditions;
 mod ovs_node_issues;
-mod source_status;
+pub mod source_status;
 mod view;
 
 #[cfg(test)]
@@ -29,7 +29,7 @@ pub use self::eviction::eviction;
 pub use self::hypervisor::hypervisor;
 pub use self::identity::{Incarnation, uid};
 pub use self::meaning::Digests;
-pub use self::migration::{MigrationEnd, migration};
+pub use self::migration::{EarlierMigration, MigrationEnd, migration};
 pub use self::node_share::NODE_MANAGER;
 pub use self::ovs_node::ovs_node;
 pub use self::view::{CloudView, HostView};

@@ -7,7 +7,7 @@ use super::identity::time;
 use crate::sources::observation::Observation;
 
 /// How well a source can be heard.
-pub(super) fn source<T>(name: &str, observation: &Observation<T>) -> SourceStatus {
+pub fn source<T>(name: &str, observation: &Observation<T>) -> SourceStatus {
     SourceStatus {
         name: name.to_owned(),
         state: observation.state(),

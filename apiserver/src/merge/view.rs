@@ -10,7 +10,8 @@ use super::identity::Incarnation;
 use crate::intent::IntentRecord;
 use crate::sources::observation::Observation;
 use crate::sources::picture::{
-    ComputePicture, DaemonPicture, FlowPicture, LibvirtPicture, MembershipPicture, NodePicture, SwitchPicture,
+    ComputePicture, DaemonPicture, FlowPicture, LibvirtPicture, MembershipPicture, NodePicture,
+    ServersPicture, SwitchPicture,
 };
 
 /// Everything known about one host.
@@ -34,6 +35,8 @@ pub struct HostView<'a> {
     pub flows: &'a Observation<FlowPicture>,
     /// Its Open vSwitch and OVN daemons.
     pub daemons: &'a Observation<DaemonPicture>,
+    /// Nova's servers on it, where they do not fit.
+    pub servers: &'a Observation<ServersPicture>,
     /// What people want of it.
     pub intent: Option<&'a IntentRecord>,
     /// Whether hosts have Nodes at all, and all of them have been heard.

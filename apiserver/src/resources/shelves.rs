@@ -7,7 +7,7 @@ use aggregated_apiserver::{
 };
 use thiserror::Error;
 
-use super::definition;
+use super::{Series, definition};
 use crate::inventory::{Publication, Resource, Urgency};
 
 /// Why an object could not be shown.
@@ -44,6 +44,8 @@ pub struct Shelves {
     pub migrations: Arc<Collection>,
     /// OVSNodes.
     pub ovs_nodes: Arc<Collection>,
+    /// What metrics tell of the objects.
+    pub series: Arc<Series>,
 }
 
 impl Shelves {
@@ -62,6 +64,7 @@ impl Shelves {
             evictions: shelf(&c5c3_api::eviction::KIND)?,
             migrations: shelf(&c5c3_api::migration::KIND)?,
             ovs_nodes: shelf(&c5c3_api::ovs_node::KIND)?,
+            series: Arc::default(),
         })
     }
 
@@ -84,6 +87,11 @@ impl Shelves {
     pub fn put(&self, publication: Publication) -> Result<(), ShelfError> {
         match publication {
             Publication::Show { resource, urgency, object, revision } => {
+                match resource {
+                    Resource::Hypervisor => self.series.hypervisor(&object),
+                    Resource::Eviction => self.series.eviction(&object),
+                    Resource::Migration | Resource::OvsNode => {}
+                }
                 let (kind, collection) = self.of(resource);
                 let outcome = match urgency {
                     Urgency::Change => collection.publish_from(object, revision).map(drop),
@@ -92,6 +100,11 @@ impl Shelves {
                 outcome.map_err(|source| ShelfError::Publish { kind, source })
             }
             Publication::Withdraw { resource, namespace, name } => {
+                match resource {
+                    Resource::Hypervisor => self.series.hypervisor_gone(&name),
+                    Resource::Eviction => self.series.eviction_gone(&name),
+                    Resource::Migration | Resource::OvsNode => {}
+                }
                 self.of(resource).1.withdraw(&ObjectKey { namespace, name });
                 Ok(())
             }

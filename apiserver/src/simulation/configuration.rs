@@ -16,6 +16,28 @@ pub fn configuration(
     fleet: &RunningFleet,
     port: u16,
 ) -> Configuration {
+    let hosts = HostRules { known: fleet.addresses().clone(), ..HostRules::default() };
+    let cloud = OpenStack { clouds: fleet.clouds().to_owned(), cloud: RunningFleet::CLOUD.to_owned() };
+    let standalone = standalone(folder, certificates, hosts, cloud, port);
+    Configuration {
+        refresh: Refresh {
+            slow_tick: Interval::seconds(10),
+            migrations_kept: Interval::seconds(120),
+            ..Refresh::default()
+        },
+        ..standalone
+    }
+}
+
+/// A standalone server on loopback for these hosts and this cloud, with default ages. Its store, and nothing else, is made
+/// in `folder`.
+pub fn standalone(
+    folder: &Path,
+    certificates: &Certificates,
+    hosts: HostRules,
+    openstack: OpenStack,
+    port: u16,
+) -> Configuration {
     Configuration {
         listen: SocketAddr::from((Ipv4Addr::LOCALHOST, port)),
         serving: ServingCertificate {
@@ -28,16 +50,9 @@ pub fn configuration(
             reader_group: "c5c3:readers".to_owned(),
             admin_group: Certificates::ADMIN_GROUP.to_owned(),
         }),
-        hosts: HostRules { known: fleet.addresses().clone(), ..HostRules::default() },
-        openstack: Some(OpenStack {
-            clouds: fleet.clouds().to_owned(),
-            cloud: RunningFleet::CLOUD.to_owned(),
-        }),
-        refresh: Refresh {
-            slow_tick: Interval::seconds(10),
-            migrations_kept: Interval::seconds(120),
-            ..Refresh::default()
-        },
+        hosts,
+        openstack: Some(openstack),
+        refresh: Refresh::default(),
         namespaces: Namespaces::default(),
         intent: Intent { file: Some(folder.join("intent.redb")), ..Intent::default() },
         audit: None,

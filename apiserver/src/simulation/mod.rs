@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 pub use self::certificates::Certificates;
-pub use self::configuration::{configuration, write_configuration};
+pub use self::configuration::{configuration, standalone, write_configuration};
 pub use self::fleet::RunningFleet;
 
 /// Why a fleet cannot be simulated here.

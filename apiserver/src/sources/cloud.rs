@@ -12,16 +12,17 @@ use nova_client::{
     Aggregate, Cloud, CloudOptions, ComputeService, Error, Failure, Hypervisor, Limits, ServiceState,
     ServiceStatus,
 };
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use super::Settings;
 use super::observation::Observation;
 use super::picture::{ComputePicture, MembershipPicture, NovaAggregate, NovaHypervisor, NovaService};
 use super::report::{Report, Reports};
+use super::servers::{self, Comparison};
 use super::task::Trouble;
+use super::{Measures, Settings};
 use crate::configuration::{Interval, OpenStack};
 
 /// How many providers' traits are asked for at the same time.
@@ -36,12 +37,18 @@ pub struct Source {
     openstack: OpenStack,
     settings: Settings,
     reports: Reports,
+    comparisons: mpsc::Receiver<Comparison>,
 }
 
 impl Source {
     /// A source that is not running yet.
-    pub fn new(openstack: OpenStack, settings: Settings, reports: Reports) -> Self {
-        Self { openstack, settings, reports }
+    pub fn new(
+        openstack: OpenStack,
+        settings: Settings,
+        reports: Reports,
+        comparisons: mpsc::Receiver<Comparison>,
+    ) -> Self {
+        Self { openstack, settings, reports, comparisons }
     }
 
     /// Reads again and again, until told to end.
@@ -52,14 +59,17 @@ impl Source {
         }
     }
 
-    async fn read_on(self) {
+    async fn read_on(mut self) {
         let cloud = self.log_in().await;
         // Apart from each other: aggregates that take their time must not hold up what is said of the services.
         let (tell, known) = watch::channel(Observation::default());
-        tokio::join!(self.follow_compute(&cloud, tell), self.follow_memberships(&cloud, known));
+        let mut comparisons = std::mem::replace(&mut self.comparisons, mpsc::channel(1).1);
+        let Settings { refresh, measures, .. } = &self.settings;
+        let comparing = servers::answer(&cloud, &mut comparisons, &self.reports, refresh, measures);
+        tokio::join!(self.follow_compute(&cloud, tell), self.follow_memberships(&cloud, known), comparing);
     }
 
-    async fn log_in(&self) -> Cloud {
+    async fn log_in(&mut self) -> Cloud {
         let mut compute = Observation::default();
         let mut memberships = Observation::default();
         loop {
@@ -72,6 +82,8 @@ impl Source {
             memberships = settle(&memberships, Err(trouble), "placement");
             self.send(Report::Compute(compute.clone())).await;
             self.send(Report::Membership(memberships.clone())).await;
+            // Who asks meanwhile is not kept waiting.
+            while self.comparisons.try_recv().is_ok() {}
             tokio::time::sleep(self.pause(&error)).await;
         }
     }
@@ -87,7 +99,7 @@ impl Source {
         let mut ticks = ticks(self.settings.refresh.services);
         loop {
             ticks.tick().await;
-            compute = settle(&compute, read_compute(cloud).await, "nova");
+            compute = settle(&compute, read_compute(cloud, &self.settings.measures).await, "nova");
             tell.send_replace(compute.clone());
             self.send(Report::Compute(compute.clone())).await;
         }
@@ -96,10 +108,12 @@ impl Source {
     async fn follow_memberships(&self, cloud: &Cloud, compute: watch::Receiver<Observation<ComputePicture>>) {
         let mut memberships = Observation::default();
         let mut ticks = ticks(self.settings.refresh.memberships);
+        let mut traits = Traits::default();
         loop {
             ticks.tick().await;
             let hypervisors = compute.borrow().clone();
-            memberships = settle(&memberships, read_memberships(cloud, &hypervisors).await, "placement");
+            let read = read_memberships(cloud, &hypervisors, &mut traits, &self.settings.measures).await;
+            memberships = settle(&memberships, read, "placement");
             self.send(Report::Membership(memberships.clone())).await;
         }
     }
@@ -133,9 +147,10 @@ fn settle<T>(last: &Observation<T>, outcome: Result<T, Trouble>, source: &'stati
     next
 }
 
-async fn read_compute(cloud: &Cloud) -> Result<ComputePicture, Trouble> {
-    let (hypervisors, services) =
-        tokio::try_join!(cloud.hypervisors(), cloud.compute_services()).map_err(|error| trouble(&error))?;
+async fn read_compute(cloud: &Cloud, measures: &Measures) -> Result<ComputePicture, Trouble> {
+    let hypervisors = measures.counted("hypervisors", cloud.hypervisors());
+    let services = measures.counted("services", cloud.compute_services());
+    let (hypervisors, services) = tokio::try_join!(hypervisors, services).map_err(|error| trouble(&error))?;
     Ok(ComputePicture {
         // Bare-metal nodes share the host of their one service with each other: they are no hosts of ours.
         hypervisors: hypervisors
@@ -178,9 +193,12 @@ fn service(found: ComputeService) -> Option<(String, NovaService)> {
 async fn read_memberships(
     cloud: &Cloud,
     compute: &Observation<ComputePicture>,
+    traits: &mut Traits,
+    measures: &Measures,
 ) -> Result<MembershipPicture, Trouble> {
     let mut aggregates: BTreeMap<String, Vec<NovaAggregate>> = BTreeMap::new();
-    for found in cloud.aggregates().await.map_err(|error| trouble(&error))? {
+    let listed = measures.counted("aggregates", cloud.aggregates()).await;
+    for found in listed.map_err(|error| trouble(&error))? {
         for (host, aggregate) in memberships(&found) {
             aggregates.entry(host).or_default().push(aggregate);
         }
@@ -189,30 +207,60 @@ async fn read_memberships(
     let hypervisors = match compute.value() {
         Some(picture) => &picture.hypervisors,
         None => {
-            known = read_compute(cloud).await?.hypervisors;
+            known = read_compute(cloud, measures).await?.hypervisors;
             &known
         }
     };
-    Ok(MembershipPicture { aggregates, traits: read_traits(cloud, hypervisors.values()).await? })
+    Ok(MembershipPicture { aggregates, traits: traits.read(cloud, hypervisors.values(), measures).await? })
 }
 
-/// The traits of each hypervisor, some at a time. One that Placement has no provider for yet is left out: that is not
-/// the same as no traits.
-async fn read_traits<'a>(
-    cloud: &Cloud,
-    hypervisors: impl Iterator<Item = &'a NovaHypervisor>,
-) -> Result<BTreeMap<String, Vec<String>>, Trouble> {
-    let providers: Vec<(String, Uuid)> =
-        hypervisors.filter_map(|found| Some((found.id.clone(), found.id.parse().ok()?))).collect();
-    stream::iter(providers)
-        .map(|(id, provider)| async move {
-            let found = cloud.provider_traits(provider).await.map_err(|error| trouble(&error))?;
-            Ok(found.map(|found| (id, found.traits.into_iter().collect())))
-        })
-        .buffer_unordered(TRAITS_AT_A_TIME)
-        .try_filter_map(async |found| Ok(found))
-        .try_collect()
-        .await
+/// The traits of each provider, with the generation that they were read at. Placement has no list of all traits, but one
+/// of all generations, and a provider's generation moves when its traits do: only those that moved are asked for.
+#[derive(Debug, Default)]
+struct Traits(BTreeMap<Uuid, (i64, Vec<String>)>);
+
+impl Traits {
+    /// Those of each hypervisor, some at a time. One that Placement has no provider for yet is left out: that is not the
+    /// same as no traits.
+    async fn read(
+        &mut self,
+        cloud: &Cloud,
+        hypervisors: impl Iterator<Item = &NovaHypervisor>,
+        measures: &Measures,
+    ) -> Result<BTreeMap<String, Vec<String>>, Trouble> {
+        let listed = measures.counted("providers", cloud.resource_providers()).await;
+        let providers = listed.map_err(|error| trouble(&error))?;
+        let generations: BTreeMap<Uuid, Option<i64>> =
+            providers.into_iter().map(|provider| (provider.uuid, provider.generation)).collect();
+        self.0.retain(|provider, _| generations.contains_key(provider));
+        let wanted: Vec<(String, Uuid)> = hypervisors
+            .filter_map(|found| Some((found.id.clone(), found.id.parse().ok()?)))
+            .filter(|(_, provider)| generations.contains_key(provider))
+            .collect();
+        let moved = wanted.iter().map(|(_, provider)| *provider).filter(|provider| {
+            let known = self.0.get(provider).map(|(generation, _)| *generation);
+            known.is_none() || generations.get(provider).copied().flatten() != known
+        });
+        let moved: Vec<Uuid> = moved.collect();
+        let mut read = stream::iter(moved)
+            .map(|provider| async move {
+                let found = measures.counted("traits", cloud.provider_traits(provider)).await;
+                let found = found.map_err(|error| trouble(&error))?;
+                Ok((provider, found))
+            })
+            .buffer_unordered(TRAITS_AT_A_TIME);
+        while let Some((provider, found)) = read.try_next().await? {
+            match found {
+                Some(found) => {
+                    self.0.insert(provider, (found.generation, found.traits.into_iter().collect()))
+                }
+                None => self.0.remove(&provider),
+            };
+        }
+        drop(read);
+        let known = |(id, provider): (String, Uuid)| Some((id, self.0.get(&provider)?.1.clone()));
+        Ok(wanted.into_iter().filter_map(known).collect())
+    }
 }
 
 fn memberships(found: &Aggregate) -> Vec<(String, NovaAggregate)> {

@@ -13,6 +13,7 @@ use crate::configuration::Reach;
 pub struct HostTasks {
     reach: Reach,
     handles: Vec<RefreshHandle>,
+    inspector: Option<libvirt::Inspector>,
     _end: DropGuard,
 }
 
@@ -28,11 +29,13 @@ impl HostTasks {
     ) -> Self {
         let end = end.child_token();
         let mut handles = Vec::new();
+        let mut inspector = None;
         let span = |source: &'static str| tracing::info_span!("source", host, source);
         if let Some(access) = libvirt::Access::new(&reach, settings) {
             let (handle, requests) = RefreshHandle::channel();
             handles.push(handle);
-            let source = libvirt::Source::new(host, access, settings.clone(), reports.clone());
+            let (source, asked) = libvirt::Source::new(host, access, settings.clone(), reports.clone());
+            inspector = Some(asked);
             tasks.spawn(source.run(requests, end.clone()).instrument(span("libvirt")));
         }
         let mut daemons = None;
@@ -61,12 +64,17 @@ impl HostTasks {
             );
             tasks.spawn(source.run(requests, end.clone()).instrument(span("ovsdb")));
         }
-        Self { reach, handles, _end: end.drop_guard() }
+        Self { reach, handles, inspector, _end: end.drop_guard() }
     }
 
     /// How the host is reached.
     pub fn reach(&self) -> &Reach {
         &self.reach
+    }
+
+    /// The way to ask its libvirt about its domains, if that is read.
+    pub fn inspector(&self) -> Option<libvirt::Inspector> {
+        self.inspector.clone()
     }
 
     /// Handles to have the sources read again.

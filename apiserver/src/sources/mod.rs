@@ -6,12 +6,15 @@
 pub mod cloud;
 pub mod host;
 pub mod libvirt;
+mod measures;
 pub mod node;
 pub mod observation;
 pub mod openvswitch;
 pub mod picture;
 pub mod report;
+pub mod servers;
 pub mod task;
 
 pub use self::host::HostTasks;
+pub use self::measures::Measures;
 pub use self::task::Settings;

@@ -124,6 +124,17 @@ pub enum JobKind {
     Cancelled,
 }
 
+/// What does not fit between Nova's servers of one host and its domains, as of one comparison.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ServersPicture {
+    /// Servers of this host that were no domains, with their status.
+    pub without_domain: BTreeMap<Uuid, String>,
+    /// Domains that were no servers at all.
+    pub without_server: BTreeSet<Uuid>,
+    /// Domains whose servers are on another host as Nova has it, with that host.
+    pub elsewhere: BTreeMap<Uuid, String>,
+}
+
 /// What ovsdb-server of one host says.
 pub use ovs_client::switch::Switch as SwitchPicture;
 

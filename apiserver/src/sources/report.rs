@@ -1,10 +1,12 @@
 //! What a source task sends to the inventory, and what the inventory may ask of it.
 
+use jiff::Timestamp;
 use tokio::sync::{mpsc, oneshot};
 
 use super::observation::Observation;
 use super::picture::{
-    ComputePicture, DaemonPicture, FlowPicture, LibvirtPicture, MembershipPicture, NodePicture, SwitchPicture,
+    ComputePicture, DaemonPicture, FlowPicture, LibvirtPicture, MembershipPicture, NodePicture,
+    ServersPicture, SwitchPicture,
 };
 
 /// One observation, addressed.
@@ -43,6 +45,25 @@ pub enum HostObserved {
     Daemons(Observation<DaemonPicture>),
     /// By the Kubernetes Node.
     Node(Observation<NodePicture>),
+    /// By Nova, of its servers on the host.
+    Servers(Observation<ServersPicture>),
+}
+
+impl HostObserved {
+    /// When what this says was read, if the source answers.
+    pub fn read_at(&self) -> Option<Timestamp> {
+        fn of<T>(observation: &Observation<T>) -> Option<Timestamp> {
+            observation.observed_at.filter(|_| observation.is_connected())
+        }
+        match self {
+            Self::Libvirt(observation) => of(observation),
+            Self::Switch(observation) => of(observation),
+            Self::Flows(observation) => of(observation),
+            Self::Daemons(observation) => of(observation),
+            Self::Node(observation) => of(observation),
+            Self::Servers(observation) => of(observation),
+        }
+    }
 }
 
 /// Where source tasks send their reports.

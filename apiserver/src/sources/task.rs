@@ -7,10 +7,11 @@ use std::time::Duration;
 use c5c3_api::SourceState;
 use jiff::Timestamp;
 use libvirt_rpc::{TlsClient, TlsFiles};
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::{Semaphore, oneshot, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::Measures;
 use super::observation::Observation;
 use super::picture::DomainCapabilitiesPicture;
 use super::report::{HostObserved, RefreshRequests, Report, Reports};
@@ -32,6 +33,8 @@ const TURN: Duration = Duration::from_millis(250);
 pub struct Settings {
     /// Ages.
     pub refresh: Refresh,
+    /// What is counted.
+    pub measures: Measures,
     turns: Arc<Semaphore>,
     capabilities: Arc<Mutex<BTreeSet<Arc<DomainCapabilitiesPicture>>>>,
     tls_clients: Arc<Mutex<HashMap<TlsFiles, TlsClient>>>,
@@ -40,8 +43,13 @@ pub struct Settings {
 impl Settings {
     /// Settings with turns of their own.
     pub fn new(refresh: Refresh) -> Self {
+        Self::measured(refresh, Measures::default())
+    }
+
+    /// Settings with turns of their own, that count there.
+    pub fn measured(refresh: Refresh, measures: Measures) -> Self {
         let turns = Arc::new(Semaphore::new(AT_A_TIME));
-        Self { refresh, turns, capabilities: Arc::default(), tls_clients: Arc::default() }
+        Self { refresh, measures, turns, capabilities: Arc::default(), tls_clients: Arc::default() }
     }
 
     /// The client with those certificates, read once for all hosts that are reached with them.
@@ -104,12 +112,28 @@ pub struct Voice<T> {
     reports: Reports,
     wrap: fn(Observation<T>) -> HostObserved,
     last: Observation<T>,
+    heard: watch::Sender<Observation<T>>,
+    source: &'static str,
+    measures: Measures,
 }
 
 impl<T: PartialEq> Voice<T> {
     /// A source that has not said anything yet.
-    pub fn new(host: &str, reports: Reports, wrap: fn(Observation<T>) -> HostObserved) -> Self {
-        Self { host: host.to_owned(), reports, wrap, last: Observation::default() }
+    pub fn new(
+        source: &'static str,
+        host: &str,
+        settings: &Settings,
+        reports: Reports,
+        wrap: fn(Observation<T>) -> HostObserved,
+    ) -> Self {
+        let heard = watch::Sender::new(Observation::default());
+        let (host, measures) = (host.to_owned(), settings.measures.clone());
+        Self { host, reports, wrap, last: Observation::default(), heard, source, measures }
+    }
+
+    /// What is said, for others who want to hear it.
+    pub fn follow(&self) -> watch::Receiver<Observation<T>> {
+        self.heard.subscribe()
     }
 
     /// The host.
@@ -122,6 +146,9 @@ impl<T: PartialEq> Voice<T> {
         if matches!(&self.last.health, super::observation::Health::Failed(_)) {
             tracing::info!(host = %self.host, "source answers again");
         }
+        if !self.last.is_connected() {
+            self.measures.answers(self.source);
+        }
         let known = self.last.value.take().filter(|known| **known == value);
         self.last = Observation::of(known.unwrap_or_else(|| Arc::new(value)), Timestamp::now());
         self.send().await;
@@ -129,6 +156,9 @@ impl<T: PartialEq> Voice<T> {
 
     /// Reports that the source cannot be heard.
     pub async fn fail(&mut self, trouble: Trouble) {
+        if self.last.is_connected() {
+            self.measures.fell_silent(self.source);
+        }
         let next = self.last.failed(trouble.state, trouble.message, Timestamp::now());
         if next.health != self.last.health {
             tracing::warn!(host = %self.host, state = next.state().as_str(), error = next.message(), "source is silent");
@@ -147,10 +177,19 @@ impl<T: PartialEq> Voice<T> {
     }
 
     async fn send(&self) {
+        if self.heard.receiver_count() > 0 {
+            self.heard.send_replace(self.last.clone());
+        }
         let report = Report::Host { host: self.host.clone(), observed: (self.wrap)(self.last.clone()) };
         // An error means that the inventory is gone: the server is stopping.
         let _ = self.reports.send(report).await;
     }
+}
+
+/// Sends a report.
+pub(super) async fn tell(reports: &Reports, report: Report) {
+    // An error means that the inventory is gone: the server is stopping.
+    let _ = reports.send(report).await;
 }
 
 /// The growing, jittered pause between attempts.

@@ -18,10 +18,11 @@ use super::intent::{self, Kept};
 use super::{WiringError, access, audit};
 use crate::configuration::{Configuration, Kubernetes};
 use crate::intent::{IntentError, IntentStore};
-use crate::inventory::{Follower, FollowerParts, Freshness, Inventory, Rules};
-use crate::resources::{Bases, EvictionRules, HypervisorRules, IntentStorage, Shelves};
+use crate::inventory::{Comparing, Follower, FollowerParts, Freshness, Inventory, Rules};
+use crate::resources::{Bases, Domains, EvictionRules, HypervisorRules, IntentStorage, Shelves};
+use crate::sources::libvirt::Inspectors;
 use crate::sources::report::Reports;
-use crate::sources::{Settings, cloud, node};
+use crate::sources::{Measures, Settings, cloud, node, servers};
 
 /// Reports that may wait for the inventory; source tasks wait when it is full.
 const REPORTS: usize = 4096;
@@ -86,33 +87,45 @@ pub async fn start(configuration: Configuration, end: CancellationToken) -> Resu
     let (access, nodes) = access_and_nodes(&configuration, &tasks, &sources_end).await?;
 
     let shelves = Shelves::new(&clock).map_err(WiringError::Shelves)?;
-    let freshness = Arc::new(Freshness::default());
+    let inspectors = Arc::new(Inspectors::default());
+    let (comparisons, compared) = servers::comparisons();
+    let freshness = Arc::new(Freshness::comparing(Comparing {
+        comparisons,
+        inspectors: Arc::clone(&inspectors),
+        rules: configuration.hosts.clone(),
+        fresh: configuration.refresh.servers.duration(),
+    }));
     let configured = configuration.hosts.known.keys().cloned();
     let bases = Arc::new(Bases::new(configured));
     let readiness = Readiness::new();
+    let measures = Measures::register(&mut registry);
     let (sender, receiver) = mpsc::channel(REPORTS);
     let parts = FollowerParts {
         shelves: shelves.clone(),
         freshness: Arc::clone(&freshness),
         bases: Arc::clone(&bases),
+        inspectors: Arc::clone(&inspectors),
         intents: Arc::clone(&intents),
         ledger,
-        settings: Settings::new(configuration.refresh.clone()),
+        settings: Settings::measured(configuration.refresh.clone(), measures.clone()),
         nodes,
         tasks: tasks.clone(),
         end: sources_end.clone(),
         hosts_known: readiness.latch("hosts"),
         metrics: crate::inventory::Metrics::register(&mut registry),
     };
+    shelves.series.register(&mut registry);
     let log = configuration.audit.as_ref().map(audit::open).transpose()?;
     let writings = writings(&configuration, &shelves, &intents, &bases, &replicas);
-    let mut server =
-        api_server(&configuration, &shelves, &freshness, writings, access, readiness.clone(), registry);
+    let domains = Domains::new(inspectors);
+    let mut server = api_server(&configuration, &shelves, &freshness, domains, writings, access)
+        .readiness(readiness.clone());
+    server = server.metrics(registry);
     if let Some(log) = &log {
         server = server.audit(log.clone());
     }
     let server = server.build().map_err(WiringError::Build)?;
-    spawn_cloud(&configuration, &sender, &tasks, &sources_end);
+    spawn_cloud(&configuration, measures, compared, &sender, &tasks, &sources_end);
     let follower = Follower::new(inventory(&configuration), parts, sender);
     let following = tasks.spawn(follower.run(receiver).instrument(tracing::info_span!("inventory")));
     let sources_end = abandoned.disarm();
@@ -172,13 +185,15 @@ fn inventory(configuration: &Configuration) -> Inventory {
 
 fn spawn_cloud(
     configuration: &Configuration,
+    measures: Measures,
+    compared: mpsc::Receiver<servers::Comparison>,
     reports: &Reports,
     tasks: &TaskTracker,
     end: &CancellationToken,
 ) {
     if let Some(openstack) = &configuration.openstack {
-        let settings = Settings::new(configuration.refresh.clone());
-        let source = cloud::Source::new(openstack.clone(), settings, reports.clone());
+        let settings = Settings::measured(configuration.refresh.clone(), measures);
+        let source = cloud::Source::new(openstack.clone(), settings, reports.clone(), compared);
         tasks.spawn(source.run(end.child_token()).instrument(tracing::info_span!("source", source = "nova")));
     }
 }
@@ -211,23 +226,20 @@ fn api_server(
     configuration: &Configuration,
     shelves: &Shelves,
     freshness: &Arc<Freshness>,
+    domains: Domains,
     (hypervisors, evictions): (Writing, Writing),
     access: access::Access,
-    readiness: Readiness,
-    registry: Registry,
 ) -> ServerBuilder {
     let fresh = |collection: &Arc<aggregated_apiserver::Collection>| {
         let freshener: Arc<dyn aggregated_apiserver::Freshener> = Arc::clone(freshness) as _;
         ServedResource::new(Arc::clone(collection)).freshened_by(freshener)
     };
     let mut builder = ApiServer::builder()
-        .resource(fresh(&shelves.hypervisors).written(hypervisors))
+        .resource(fresh(&shelves.hypervisors).with_subresource(Arc::new(domains)).written(hypervisors))
         .resource(fresh(&shelves.ovs_nodes))
         .resource(ServedResource::new(Arc::clone(&shelves.evictions)).written(evictions))
         .collection(Arc::clone(&shelves.migrations))
         .authorizer(access.authorizer)
-        .readiness(readiness)
-        .metrics(registry)
         .version_info(VersionInfo::of(env!("CARGO_PKG_VERSION")))
         .drain(Drain {
             announce: configuration.shutdown.delay.duration(),

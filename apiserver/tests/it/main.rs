@@ -10,6 +10,7 @@
 
 mod commands;
 mod demo;
+mod domains;
 mod events;
 mod faults;
 mod fixture;

@@ -101,7 +101,7 @@ pub use identity::{
     FrontProxyHeaders, PeerCertificates, TokenReviewAuthenticator, Trust, TrustError, User,
 };
 pub use json_path::JsonPathError;
-pub use serve::PrepareError;
+pub use serve::{PrepareError, ReadSubresource, SubresourceDefinition, SubresourceItem, SubresourceList};
 pub use server::{
     ApiServer, AuditLevel, AuditLog, BuildError, Drain, Freshener, Latch, Limits, Readiness, ServeError,
     ServedResource, ServerBuilder, TlsConfig, TlsError, VersionInfo, Watching,

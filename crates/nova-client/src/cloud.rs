@@ -95,6 +95,19 @@ impl Cloud {
             .map_err(|source| Error::ListServers { host: service_host.to_owned(), source })
     }
 
+    /// A server of any project, wherever it is; `None` when Nova has none of that id.
+    pub async fn server(&self, server: Uuid) -> Result<Option<Server>, Error> {
+        #[derive(serde::Deserialize)]
+        struct Answer {
+            server: Server,
+        }
+        let read = Read::new(Service::Compute, format!("/servers/{server}"));
+        let found = self.requests.one_if_there::<Answer>(&read).await;
+        found
+            .map(|found| found.map(|answer| answer.server))
+            .map_err(|source| Error::ReadServer { server, source })
+    }
+
     /// Migration records from and to one host, newest first. Records are kept for ever: name a time to look back to.
     pub async fn migrations_of_host(
         &self,

@@ -77,6 +77,15 @@ pub enum Error {
         #[source]
         source: Failure,
     },
+    /// A server could not be read.
+    #[error("read server {server}")]
+    ReadServer {
+        /// The server.
+        server: Uuid,
+        /// Why.
+        #[source]
+        source: Failure,
+    },
     /// The migrations from and to a host could not be listed.
     #[error("list migrations of host `{host}`")]
     ListMigrations {
@@ -142,6 +151,7 @@ impl Error {
             | Self::ListComputeServices { source }
             | Self::ListAggregates { source }
             | Self::ListServers { source, .. }
+            | Self::ReadServer { source, .. }
             | Self::ListMigrations { source, .. }
             | Self::ListResourceProviders { source }
             | Self::ReadResourceProvider { source, .. }

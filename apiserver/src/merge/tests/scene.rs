@@ -14,7 +14,8 @@ use crate::merge::{self, CloudView, HostView, Incarnation};
 use crate::sources::observation::Observation;
 use crate::sources::picture::{
     BondPicture, Cell, ComputePicture, DaemonPicture, DomainPicture, FlowPicture, LibvirtPicture,
-    MembershipPicture, NodePicture, NovaAggregate, NovaHypervisor, NovaService, SwitchPicture,
+    MembershipPicture, NodePicture, NovaAggregate, NovaHypervisor, NovaService, ServersPicture,
+    SwitchPicture,
 };
 
 /// Hypervisor id of the host, in Nova and Placement.
@@ -39,6 +40,7 @@ pub(crate) struct Scene {
     pub(crate) switch: Observation<SwitchPicture>,
     pub(crate) flows: Observation<FlowPicture>,
     pub(crate) daemons: Observation<DaemonPicture>,
+    pub(crate) servers: Observation<ServersPicture>,
     pub(crate) intent: Option<IntentRecord>,
     pub(crate) nodes_known: bool,
     pub(crate) active_elsewhere: BTreeMap<Uuid, Vec<String>>,
@@ -59,6 +61,7 @@ impl Scene {
             switch: Observation::fresh(switch(), now),
             flows: Observation::fresh(flows(), now),
             daemons: Observation::fresh(daemons(), now),
+            servers: Observation::default(),
             intent: None,
             nodes_known: true,
             active_elsewhere: BTreeMap::new(),
@@ -93,6 +96,7 @@ impl Scene {
             switch: &self.switch,
             flows: &self.flows,
             daemons: &self.daemons,
+            servers: &self.servers,
             intent: self.intent.as_ref(),
             nodes_known: self.nodes_known,
             active_elsewhere: &self.active_elsewhere,

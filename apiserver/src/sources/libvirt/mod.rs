@@ -3,12 +3,18 @@
 mod access;
 mod domains;
 mod facts;
+mod inspection;
+mod inspectors;
 mod jobs;
 mod session;
+
+pub use self::inspection::{AbortError, Inspector, Usage, Usages};
+pub use self::inspectors::Inspectors;
 
 use std::time::Duration;
 
 use libvirt_rpc::{Connection, OpenError};
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 pub use access::Access;
@@ -29,17 +35,20 @@ pub struct Source {
     access: Access,
     settings: Settings,
     jobs: jobs::Jobs,
+    asked: mpsc::Receiver<inspection::Asked>,
 }
 
 impl Source {
-    /// A source that is not running yet.
-    pub fn new(host: &str, access: Access, settings: Settings, reports: Reports) -> Self {
+    /// A source that is not running yet, and the way to ask it about its domains.
+    pub fn new(host: &str, access: Access, settings: Settings, reports: Reports) -> (Self, Inspector) {
         // Longer than the migration is shown, so that both of its ends are known until it goes.
         let refresh = &settings.refresh;
         let kept = refresh.migrations_kept.duration() + refresh.counters.duration() * 2 + KEPT_LONGER;
         let jobs = jobs::Jobs::new(kept);
-        let voice = Voice::new(host, reports, HostObserved::Libvirt);
-        Self { voice, access, settings, jobs }
+        let voice =
+            Voice::new(c5c3_api::source::name::LIBVIRT, host, &settings, reports, HostObserved::Libvirt);
+        let (inspector, asked) = Inspector::new(voice.follow());
+        (Self { voice, access, settings, jobs, asked }, inspector)
     }
 
     /// Connects, follows, and begins again, until told to end.

@@ -7,15 +7,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use c5c3_api::SourceState;
+use futures::future::OptionFuture;
 use jiff::Timestamp;
 use libvirt_rpc::{
     CallError, CloseReason, Connection, DomainRef, Event, EventKind, Events, LifecycleEvent, ResumedDetail,
     StartedDetail, StoppedDetail, SuspendedDetail,
 };
-use tokio::time::{MissedTickBehavior, interval, interval_at};
+use tokio::time::{MissedTickBehavior, interval, interval_at, sleep_until};
 use uuid::Uuid;
 
 use super::domains::{Depth, Depths};
+use super::inspection::Inspection;
 use super::{Source, domains, facts};
 use crate::sources::observation::chain;
 use crate::sources::picture::{JobKind, LibvirtPicture};
@@ -73,9 +75,11 @@ impl Session {
         let mut depth = Depths::of(&source.settings.refresh);
         let mut jobs = interval(JOB_POLL);
         jobs.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut inspection = Inspection::default();
         loop {
             let mut asked = Vec::new();
             let polling = !source.jobs.to_poll().is_empty();
+            let inspect: OptionFuture<_> = inspection.due().map(sleep_until).into();
             tokio::select! {
                 event = self.events.next() => match event {
                     Some(event) => self.happened(event, source).await?,
@@ -88,6 +92,14 @@ impl Session {
                     refresh.reset();
                 }
                 _ = jobs.tick(), if polling => self.poll_jobs(source).await?,
+                Some(asked) = source.asked.recv() => {
+                    inspection.ask(&self.connection, asked).await?;
+                    continue;
+                }
+                Some(()) = inspect => {
+                    inspection.tell(&self.connection).await?;
+                    continue;
+                }
             }
             self.say(source).await;
             source.voice.answer(asked).await;

@@ -32,7 +32,8 @@ impl Source {
         settings: Settings,
         reports: Reports,
     ) -> Self {
-        let voice = Voice::new(host, reports, HostObserved::Daemons);
+        let voice =
+            Voice::new(c5c3_api::source::name::OVS_VSWITCHD, host, &settings, reports, HostObserved::Daemons);
         Self { voice, openvswitch: openvswitch.into(), ovn: ovn.map(PathBuf::from), settings }
     }
 

@@ -38,7 +38,7 @@ impl Source {
         daemons: Option<RefreshHandle>,
     ) -> Self {
         Self {
-            voice: Voice::new(host, reports, HostObserved::Switch),
+            voice: Voice::new(c5c3_api::source::name::OVSDB, host, &settings, reports, HostObserved::Switch),
             endpoint: endpoint.to_owned(),
             settings,
             daemons,

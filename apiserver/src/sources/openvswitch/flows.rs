@@ -27,7 +27,9 @@ pub struct Source {
 impl Source {
     /// A source that is not running yet; `folder` has a socket `<bridge>.mgmt` for each bridge.
     pub fn new(host: &str, folder: &str, settings: Settings, reports: Reports) -> Self {
-        Self { voice: Voice::new(host, reports, HostObserved::Flows), folder: folder.into(), settings }
+        let voice =
+            Voice::new(c5c3_api::source::name::OPENFLOW, host, &settings, reports, HostObserved::Flows);
+        Self { voice, folder: folder.into(), settings }
     }
 
     /// Asks again and again, until told to end.

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use crate::definition::ResourceDefinition;
+use crate::serve::SubresourceDefinition;
 use crate::server::ServedResource;
 
 /// A JSON document and its ETag.
@@ -47,7 +48,7 @@ impl Discovery {
                     "kind": "APIResourceList",
                     "apiVersion": "v1",
                     "groupVersion": format!("{}/{version}", group.name),
-                    "resources": resources.iter().map(|r| legacy_resource(r)).collect::<Vec<_>>(),
+                    "resources": resources.iter().flat_map(|r| legacy_resources(r)).collect::<Vec<_>>(),
                 });
                 by_path.insert(format!("/apis/{}/{version}", group.name), Document::of(&list));
             }
@@ -130,6 +131,19 @@ impl<'a> Group<'a> {
     }
 }
 
+/// A resource and its subresources.
+fn legacy_resources(resource: &ServedResource) -> Vec<Value> {
+    let d = resource.collection.definition();
+    let subresource = |sub: &SubresourceDefinition| {
+        json!({
+            "name": format!("{}/{}", d.plural, sub.name), "singularName": "", "namespaced": d.namespaced(),
+            "kind": sub.list_kind, "verbs": ["get"],
+        })
+    };
+    let own = std::iter::once(legacy_resource(resource));
+    own.chain(resource.subresources.definitions().map(subresource)).collect()
+}
+
 fn legacy_resource(resource: &ServedResource) -> Value {
     let d = resource.collection.definition();
     let mut value = json!({
@@ -153,6 +167,16 @@ fn aggregated_resource(resource: &ServedResource) -> Value {
         "verbs": resource.verbs(),
     });
     add_names(&mut value, d);
+    let subresource = |sub: &SubresourceDefinition| {
+        json!({
+            "subresource": sub.name, "verbs": ["get"],
+            "responseKind": {"group": d.group, "version": d.version, "kind": sub.list_kind},
+        })
+    };
+    let subresources: Vec<Value> = resource.subresources.definitions().map(subresource).collect();
+    if let (false, Some(map)) = (subresources.is_empty(), value.as_object_mut()) {
+        map.insert("subresources".to_owned(), Value::Array(subresources));
+    }
     value
 }
 

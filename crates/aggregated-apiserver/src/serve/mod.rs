@@ -7,6 +7,7 @@ mod freshening;
 mod get;
 mod list;
 mod pages;
+mod subresource;
 mod watch;
 mod write;
 
@@ -19,6 +20,8 @@ use hyper::body::Incoming;
 pub(crate) use self::body::Body;
 pub(crate) use self::freshening::Freshening;
 pub(crate) use self::pages::{Page, Pages};
+pub(crate) use self::subresource::Subresources;
+pub use self::subresource::{ReadSubresource, SubresourceDefinition, SubresourceItem, SubresourceList};
 pub use self::write::PrepareError;
 pub(crate) use self::write::{APPLY_PATCH, JSON_PATCH, MERGE_PATCH, Prepared};
 
@@ -54,15 +57,19 @@ pub(crate) async fn answer(
     if (has_namespace && !definition.namespaced()) || (needs_namespace && !has_namespace) {
         return Err(ApiStatus::path_not_found());
     }
-    if !request.path.subresource.is_empty() {
+    let subresource = request.resource.subresources.find(&request.path.subresource);
+    if !request.path.subresource.is_empty() && subresource.is_none() {
         return Err(no_subresource(&request, verb));
     }
-    if !request.resource.verbs().contains(&verb) {
+    if subresource.is_none() && !request.resource.verbs().contains(&verb) {
         return Err(ApiStatus::method_not_allowed());
     }
     if !request.resource.collection.is_complete() {
         let message = format!("{} are not known yet, please try again", definition.plural);
         return Err(ApiStatus::unavailable(message, 1));
+    }
+    if let Some(subresource) = subresource {
+        return subresource::answer(&request, verb, subresource).await;
     }
     match verb {
         "get" => get::answer(&request).await,
@@ -72,7 +79,7 @@ pub(crate) async fn answer(
     }
 }
 
-/// There are no subresources. Who tries to write the status is told why that is not possible.
+/// There is no such subresource. Who tries to write the status is told why that is not possible.
 fn no_subresource(request: &ResourceRequest<'_>, verb: &str) -> ApiStatus {
     if request.path.subresource != "status" || !["update", "patch"].contains(&verb) {
         return ApiStatus::path_not_found();

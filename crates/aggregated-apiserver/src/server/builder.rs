@@ -18,7 +18,7 @@ use crate::collection::{Collection, ObjectKey};
 use crate::discovery::Discovery;
 use crate::identity::Authenticator;
 use crate::openapi::OpenApi;
-use crate::serve::{Freshening, Pages, PrepareError, Prepared};
+use crate::serve::{Freshening, Pages, PrepareError, Prepared, ReadSubresource, Subresources};
 use crate::storage::Writing;
 
 /// Brings one object up to date before somebody reads it.
@@ -37,6 +37,7 @@ pub struct ServedResource {
     pub(crate) freshening: Option<Arc<Freshening>>,
     pub(crate) pages: Arc<Pages>,
     pub(crate) prepared: Option<Arc<Prepared>>,
+    pub(crate) subresources: Subresources,
     writing: Option<Writing>,
     verbs: Vec<&'static str>,
     freshener: Option<Arc<dyn Freshener>>,
@@ -50,6 +51,7 @@ impl ServedResource {
             freshening: None,
             pages: Arc::default(),
             prepared: None,
+            subresources: Subresources::default(),
             writing: None,
             verbs: vec!["get", "list", "watch"],
             freshener: None,
@@ -69,6 +71,13 @@ impl ServedResource {
     #[must_use]
     pub fn freshened_by(mut self, freshener: Arc<dyn Freshener>) -> Self {
         self.freshener = Some(freshener);
+        self
+    }
+
+    /// The same, with a subresource that is read.
+    #[must_use]
+    pub fn with_subresource(mut self, subresource: Arc<dyn ReadSubresource>) -> Self {
+        self.subresources.add(subresource);
         self
     }
 

@@ -62,6 +62,7 @@ impl Call<'_> {
             (&Method::GET, ["os-aggregates"]) => aggregates::list(self),
             (&Method::GET, ["os-migrations"]) => migrations::list(self),
             (&Method::GET, ["servers", "detail"]) => servers::list(self),
+            (&Method::GET, ["servers", id]) => servers::show(self, id),
             _ => Err(Refusal::no_such_resource()),
         };
         match answer {

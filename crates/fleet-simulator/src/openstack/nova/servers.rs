@@ -39,6 +39,21 @@ pub(super) fn list(call: &Call<'_>) -> Result<Value, Refusal> {
     pages::page("servers", &call.url(), &query, call.page_limit(), rows)
 }
 
+/// `GET /servers/{id}`.
+pub(super) fn show(call: &Call<'_>, id: &str) -> Result<Value, Refusal> {
+    let wanted = id.parse().ok();
+    let admin = call.is_admin();
+    let found = call.openstack.fleet.hosts.iter().find_map(|host| {
+        let here = |domain: &&Domain| Some(domain.uuid) == wanted && is_here(domain);
+        let domain = host.read(|state| state.domains.values().find(here).cloned())?;
+        Some(call.openstack.fleet.cloud.read(|cloud| row(call, cloud, host, &domain, admin)))
+    });
+    match found {
+        Some(row) => Ok(json!({"server": row})),
+        None => Err(Refusal::not_found(&format!("Instance {id} could not be found."))),
+    }
+}
+
 /// A server is where it comes from until its migration is over.
 fn is_here(domain: &Domain) -> bool {
     let arriving =

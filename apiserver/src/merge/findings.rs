@@ -130,7 +130,7 @@ fn stuck_domains<'a>(host: &'a HostView<'_>) -> impl Iterator<Item = Finding> + 
                 FindingType::PostcopyFailed,
                 format!(
                     "The post-copy migration of domain {} broke: part of its memory is on this host, part on the other. Neither may \
-                     be stopped; look at the connection of the two, then recover the migration.",
+                     be stopped. Look at the connection of the two, then recover the migration.",
                     domain.name
                 ),
             ),

@@ -73,8 +73,7 @@ impl Stage {
         for (from, to) in [("agg.crt", "tls.crt"), ("agg.key", "tls.key")] {
             fs::copy(rig.pki.join(from), serving.join(to)).with_context(|| format!("{from} of the rig"))?;
         }
-        let replicas =
-            (0..2).map(|slot| replica::start(&rig, &fleet, slot, &serving)).collect::<Result<Vec<_>>>()?;
+        let replicas = (0..2).map(|_| replica::start(&rig, &fleet, &serving)).collect::<Result<Vec<_>>>()?;
         for server in &replicas {
             balancer.rotate(server.port(), true);
         }
@@ -106,7 +105,7 @@ impl Stage {
         self.folder().join("serving")
     }
 
-    /// The replicas, in the order of their slots.
+    /// The replicas.
     pub fn replicas(&self) -> MutexGuard<'_, Vec<Server>> {
         self.replicas.lock().unwrap_or_else(PoisonError::into_inner)
     }

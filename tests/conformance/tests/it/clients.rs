@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::Result;
 use c5c3_conformance::program::go_test;
 
-use crate::turns::{on_one_replica, on_the_stage};
+use crate::turns::on_the_stage;
 
 /// A program restarts replicas several times.
 const LIMIT: Duration = Duration::from_secs(300);
@@ -19,7 +19,7 @@ fn runs(binary: &str, test: &str, streaming: &str) -> Result<()> {
 }
 
 fn writes(binary: &str, test: &str) -> Result<()> {
-    on_one_replica(|stage| {
+    on_the_stage(|stage| {
         println!("{}", go_test(stage, binary, test, &[], LIMIT)?);
         Ok(())
     })

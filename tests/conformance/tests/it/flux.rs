@@ -10,7 +10,7 @@ use c5c3_e2e::kubectl::condition;
 use c5c3_e2e::patience::{LATER, eventually};
 use c5c3_e2e::program::{command, run};
 
-use crate::turns::on_one_replica;
+use crate::turns::on_the_stage;
 
 const GIT: Duration = Duration::from_secs(30);
 
@@ -81,7 +81,7 @@ spec: {hypervisor: from-git, reason: conformance}
 #[test]
 fn flux_applies_corrects_and_prunes() -> Result<()> {
     let Some((root, url)) = places() else { return Ok(()) };
-    on_one_replica(|stage| {
+    on_the_stage(|stage| {
         let repository = Repository::create(&root, stage.folder(), "conformance")?;
         repository.commit(&manifests("disk", true))?;
         let flux = format!(

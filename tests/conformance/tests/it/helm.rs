@@ -10,7 +10,7 @@ use c5c3_conformance::program::clients;
 use c5c3_conformance::stage::Stage;
 use c5c3_e2e::program::{command, run};
 
-use crate::turns::{on_one_replica, on_the_stage};
+use crate::turns::on_the_stage;
 
 const LIMIT: Duration = Duration::from_secs(120);
 
@@ -76,7 +76,7 @@ fn helm_4_sees_our_kinds_and_installs_while_a_replica_is_gone() -> Result<()> {
 }
 
 fn release_with_evictions(version: u8) -> Result<()> {
-    on_one_replica(|stage| {
+    on_the_stage(|stage| {
         let helm = Helm { stage, version };
         let (release, chart, host) =
             (format!("evictions-{version}"), chart("evictions"), format!("helm-{version}"));

@@ -41,16 +41,6 @@ pub(crate) fn on_the_stage(test: impl FnOnce(&Stage) -> Result<()>) -> Result<()
     outcome
 }
 
-/// Runs a test of writing with one of the replicas away: until the store of intents is one for all replicas, each has its own.
-pub(crate) fn on_one_replica(test: impl FnOnce(&Stage) -> Result<()>) -> Result<()> {
-    on_the_stage(|stage| {
-        stage.kill(1)?;
-        let outcome = test(stage);
-        stage.replace(1)?;
-        outcome
-    })
-}
-
 /// The control plane of a rig; its other parts are not needed here.
 fn control_plane() -> Option<Rig> {
     let mut missing = None;

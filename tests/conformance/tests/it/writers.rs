@@ -1,11 +1,12 @@
 //! What Flux, the collector and other writers send, word for word, and Flux itself.
 
 use anyhow::{Context as _, Result, ensure};
-use c5c3_conformance::curl::{Answer, ask, send};
+use c5c3_conformance::curl::{Answer, ask, ask_replica, send};
 use c5c3_conformance::stage::Stage;
+use c5c3_e2e::patience::{SOON, eventually};
 use serde_json::{Value, json};
 
-use crate::turns::on_one_replica;
+use crate::turns::on_the_stage;
 
 const HYPERVISORS: &str = "/apis/hypervisor.c5c3.io/v1/hypervisors";
 const APPLY: &str = "application/apply-patch+yaml";
@@ -55,7 +56,7 @@ fn hypervisor(name: &str, reason: &str) -> Value {
 /// covers: C20 C21 F1 F2 F3 F4 F7
 #[test]
 fn an_apply_is_tried_compared_and_done_as_flux_does_it() -> Result<()> {
-    on_one_replica(|stage| {
+    on_the_stage(|stage| {
         let declared = Declared::new(stage, "by-flux");
         let wish = hypervisor("by-flux", "disk");
         let tried = declared.apply("&dryRun=All", &wish)?;
@@ -115,7 +116,7 @@ fn an_apply_is_tried_compared_and_done_as_flux_does_it() -> Result<()> {
 /// covers: G3 G4 C20 C23 C27 R10
 #[test]
 fn deletions_and_patches_are_what_the_collector_needs() -> Result<()> {
-    on_one_replica(|stage| {
+    on_the_stage(|stage| {
         let declared = Declared::new(stage, "by-collector");
         assert_eq!(send(stage, "POST", HYPERVISORS, JSON, &hypervisor("by-collector", "disk"))?.code, 201);
         let uid = declared.get()?.json()?["metadata"]["uid"].clone();
@@ -149,7 +150,7 @@ fn deletions_and_patches_are_what_the_collector_needs() -> Result<()> {
 /// covers: G5 C23
 #[test]
 fn what_cannot_be_deleted_does_not_promise_it() -> Result<()> {
-    on_one_replica(|stage| {
+    on_the_stage(|stage| {
         let document = ask(stage, "/apis/ovs.c5c3.io/v1alpha1", &[])?.json()?;
         let switches = &document["resources"][0];
         assert_eq!(switches["name"], "ovsnodes");
@@ -158,6 +159,38 @@ fn what_cannot_be_deleted_does_not_promise_it() -> Result<()> {
         ensure!(!verbs.iter().any(|verb| verb.starts_with("delete") || *verb == "create"), "{verbs:?}");
         let path = "/apis/ovs.c5c3.io/v1alpha1/namespaces/ovn-system/ovsnodes";
         assert_eq!(send(stage, "DELETE", path, JSON, &json!({}))?.code, 405);
+        Ok(())
+    })
+}
+
+/// A write that was acknowledged outlives the replica that acknowledged it, and both replicas tell it alike.
+///
+/// covers: CR2 C10
+#[test]
+fn what_a_killed_replica_has_acknowledged_the_other_one_shows() -> Result<()> {
+    on_the_stage(|stage| {
+        let declared = Declared::new(stage, "outlives");
+        assert_eq!(declared.apply("", &hypervisor("outlives", "disk"))?.code, 201);
+        let slot = stage.serving_replica();
+        stage.kill(slot)?;
+        let shown = eventually(SOON, "the other replica shows it", || {
+            let answer = declared.get()?;
+            ensure!(answer.code == 200, "{} {}", answer.code, answer.body);
+            answer.json()
+        });
+        let written = declared.apply("", &hypervisor("outlives", "memory"));
+        stage.replace(slot)?;
+        let shown = shown?;
+        assert_eq!(shown["spec"]["maintenanceReason"], "disk");
+        assert_eq!(written?.code, 200);
+        for slot in 0..2 {
+            eventually(SOON, "every replica shows what was written last", || {
+                let object = ask_replica(stage, slot, &declared.path, &[])?.json()?;
+                ensure!(object["spec"]["maintenanceReason"] == "memory", "{}", object["spec"]);
+                ensure!(object["metadata"]["uid"] == shown["metadata"]["uid"], "it is another one");
+                Ok(())
+            })?;
+        }
         Ok(())
     })
 }

@@ -16,9 +16,9 @@ use libvirt_rpc::wire::{
 use libvirt_rpc::xml::{Capabilities, DomainCapabilities, DomainXml};
 use libvirt_rpc::{
     BlockInfo, BlockStats, Connection, DiskError, DomainInfo, DomainRef, DomainState, DomainStats, Endpoint,
-    ErrorCode, Event, InterfaceStats, JobKind, JobOperation, JobStats, LifecycleEvent, MigrateFlags,
-    MigrateParams, NodeInfo, OpenOptions, RemoteError, RunningReason, StoppedDetail, SuspendedDetail,
-    TypedParams, TypedValue, Version,
+    ErrorCode, Event, EventKind, InterfaceStats, JobKind, JobOperation, JobStats, LifecycleEvent,
+    MigrateFlags, MigrateParams, NodeInfo, OpenOptions, RemoteError, RunningReason, StoppedDetail,
+    SuspendedDetail, TypedParams, TypedValue, Version,
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -153,6 +153,15 @@ fn answers_about_devices_are_read() {
     assert_eq!((blocks[0].0, interfaces[0].0), ("vda", "recorded0"));
     assert!(blocks[0].1.read_bytes.is_some() && interfaces[0].1.sent_bytes.is_some());
     assert_eq!(refusal("error_no_disk").code, ErrorCode::InvalidArgument);
+}
+
+#[test]
+fn events_about_a_guest_and_its_devices_are_read() {
+    let Event::Reboot { domain } = event("event_reboot") else { panic!("another event") };
+    let Event::DeviceRemoved { domain: same, device } = event("event_device_removed") else {
+        panic!("another event")
+    };
+    assert_eq!((domain.uuid, device.as_str()), (same.uuid, "scsi0-0-0-1"));
 }
 
 #[test]
@@ -430,12 +439,23 @@ async fn record_devices(host: &str, frames: &mut Named) {
     wire.open(0).await;
     let folder = std::env::var("C5C3_RIG_NODE_DIR").unwrap();
     let (name, _) = &rig_hosts()[0];
-    std::fs::write(format!("{folder}/{name}/lib-libvirt/recorded.img"), vec![0; 1 << 20]).unwrap();
+    let images = ["recorded.img", "spare.img"].map(|image| format!("{folder}/{name}/lib-libvirt/{image}"));
+    for image in &images {
+        std::fs::write(image, vec![0; 1 << 20]).unwrap();
+    }
+    for kind in [EventKind::Reboot, EventKind::DeviceRemoved] {
+        let everywhere = None::<DomainRef>;
+        wire.call(Procedure::ConnectDomainEventCallbackRegisterAny, &(kind.raw(), everywhere)).await;
+    }
     let xml = format!(
         "<domain type='qemu'><name>{}</name><memory unit='MiB'>64</memory><vcpu>1</vcpu>\
          <os><type arch='x86_64'>hvm</type></os><devices>\
          <disk type='file' device='disk'><driver name='qemu' type='raw'/>\
          <source file='/var/lib/libvirt/recorded.img'/><target dev='vda' bus='virtio'/></disk>\
+         <controller type='scsi' model='virtio-scsi'/>\
+         <disk type='file' device='cdrom'><target dev='sda' bus='scsi'/></disk>\
+         <disk type='file' device='disk'><driver name='qemu' type='raw'/><source file='/var/lib/libvirt/spare.img'/>\
+         <target dev='sdb' bus='scsi'/></disk>\
          <interface type='ethernet'><target dev='recorded0'/><model type='virtio'/></interface>\
          </devices></domain>",
         unique("devices")
@@ -456,8 +476,32 @@ async fn record_devices(host: &str, frames: &mut Named) {
     ));
     let one = (List::<_, 16_384>(vec![domain.clone()]), 16_u32 | 32, 0x2000_0000_u32);
     frames.push(("device_stats", wire.call(Procedure::ConnectGetAllDomainStats, &one).await));
+    virsh(host, &["reset", &domain.name]).await;
+    // A disk on such a controller goes without its guest being asked.
+    virsh(host, &["detach-disk", &domain.name, "sdb"]).await;
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    wire.call(Procedure::ConnectGetLibVersion, &()).await;
+    for message in std::mem::take(&mut wire.messages) {
+        let (header, _) = parse_frame(&message).unwrap().unwrap();
+        let name = match Event::parse(header.procedure, &message[LENGTH_BYTES + HEADER_BYTES..]).unwrap() {
+            Some(Event::Reboot { .. }) => "event_reboot",
+            Some(Event::DeviceRemoved { .. }) => "event_device_removed",
+            _ => continue,
+        };
+        frames.retain(|(known, _)| *known != name);
+        frames.push((name, message));
+    }
     wire.call(Procedure::DomainDestroy, &domain).await;
-    std::fs::remove_file(format!("{folder}/{name}/lib-libvirt/recorded.img")).unwrap();
+    for image in images {
+        std::fs::remove_file(image).unwrap();
+    }
+}
+
+async fn virsh(host: &str, arguments: &[&str]) {
+    let mut command = tokio::process::Command::new("virsh");
+    let ended =
+        command.args(["-q", "-c", &format!("qemu+tcp://{host}/system")]).args(arguments).status().await;
+    assert!(ended.unwrap().success(), "{arguments:?}");
 }
 
 /// What a daemon with SASL says before and after a wrong password.

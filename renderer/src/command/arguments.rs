@@ -113,7 +113,8 @@ pub(super) struct RenderArguments {
     /// Folder of templates that replace built-in ones of the same name.
     #[arg(long)]
     pub(super) templates: Option<PathBuf>,
-    /// Folder of custom resource definitions to check every object against.
+    /// Folder of custom resource definitions to check every object against; `kubectl get crds --output yaml > DIR/all.yaml` takes those of a
+    /// cluster.
     #[arg(long)]
     pub(super) schemas: Option<PathBuf>,
 }

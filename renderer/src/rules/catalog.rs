@@ -195,6 +195,12 @@ const VERIFY: &[Entry] = &[
         "Use an ExternalSecret, and change the secret: it has been written down.",
     ),
     verify(
+        "secret-source",
+        "A Secret that is referred to is fetched, issued or delivered.",
+        "A pod that needs a Secret which nobody makes waits forever.",
+        OWN,
+    ),
+    verify(
         "resource-schema",
         "An object fits the schema of its kind, when schemas are given.",
         "The cluster would refuse it, or drop the field without a word.",

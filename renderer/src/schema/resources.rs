@@ -67,6 +67,11 @@ impl ResourceSchemas {
 
     /// Adds the definition in a document, if it is one.
     fn add(&mut self, document: &Value) {
+        // What `kubectl get crds --output yaml` prints is one list of all.
+        if let Some(items) = document.get("items").and_then(Value::as_array) {
+            items.iter().for_each(|item| self.add(item));
+            return;
+        }
         let definition = document.get("spec").unwrap_or(document);
         let text = |pointer: &str| definition.pointer(pointer).and_then(Value::as_str);
         let (Some(group), Some(kind)) = (text("/group"), text("/names/kind")) else {

@@ -8,6 +8,7 @@ mod graph;
 mod layout;
 mod references;
 mod schemas;
+mod secret_sources;
 mod secrets;
 
 use std::collections::BTreeMap;
@@ -45,6 +46,7 @@ pub fn verify(
     graph::check(&documents, &mut findings);
     references::check(plan, &documents, &mut findings);
     secrets::check(&documents, &mut findings);
+    secret_sources::check(&documents, &mut findings);
     if let Some(schemas) = schemas {
         schemas::check(&documents, schemas, &mut findings);
     }

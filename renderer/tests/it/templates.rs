@@ -60,7 +60,8 @@ fn what_is_missing_is_an_error_with_the_line_of_the_template() {
         let folder = folder("ovn-chassis.yaml.j2", &format!("# first\n{case}\n"));
         let error = render_with(folder.path()).unwrap_err();
         assert!(
-            error.to_string().contains("ovn-chassis.yaml.j2:2: the template failed on OVNChassis"),
+            error.to_string().starts_with("topology.yaml:")
+                && error.to_string().contains("ovn-chassis.yaml.j2:2: the template failed on OVNChassis"),
             "{case}: {error}"
         );
     }
@@ -71,6 +72,25 @@ fn a_template_that_cannot_be_parsed_names_file_and_line() {
     let folder = folder("ovn-chassis.yaml.j2", "# first\n{% if %}\n");
     let error = render_with(folder.path()).unwrap_err();
     assert!(error.to_string().contains("ovn-chassis.yaml.j2:2: the template cannot be parsed"), "{error}");
+}
+
+#[test]
+fn a_kind_may_get_a_template_of_its_own_and_parts_may_be_included() {
+    let folder = folder("_note.j2", "# Ask the network team.\n");
+    let text = format!("{{% include \"_note\" %}}\n{}", include_str!("../../templates/object.yaml.j2"));
+    std::fs::write(folder.path().join("validating-admission-policy.yaml.j2"), text).unwrap();
+    let templates = Templates::with_folder(folder.path()).unwrap();
+    let plan = planned(&sample());
+    let rendered = render(&plan, &templates).unwrap();
+    verify(&plan, &rendered, &templates, None).unwrap();
+    let path = "clusters/compute-a1/base/certificate-guard.yaml";
+    assert!(
+        rendered.files[path].text.starts_with("# Ask the network team."),
+        "{}",
+        rendered.files[path].text
+    );
+    let binding = "clusters/compute-a1/base/certificate-guard-binding.yaml";
+    assert!(!rendered.files[binding].text.contains("Ask"), "another kind");
 }
 
 #[test]

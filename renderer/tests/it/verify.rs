@@ -220,6 +220,14 @@ fn secrets_are_found_and_not_repeated() {
 }
 
 #[test]
+fn a_secret_that_nobody_makes_is_found() {
+    let control_plane = "clusters/management/control-planes/cp-a/control-plane/control-plane.yaml";
+    assert_found(&after(control_plane, "\"cp-a-bus\"", "\"cp-a-buss\""), "secret-source", "cp-a-buss");
+    assert_found(&after(AGENT, "\"nova-metadata-ca\"", "\"nova-meta-ca\""), "secret-source", "of compute-a1");
+    assert_found(&after(FLUX_BASE, "\"compute-a1-flux-kubeconfig\"", "\"none\""), "secret-source", "none");
+}
+
+#[test]
 fn names_that_are_too_long_for_flux_are_found() {
     let name = "x".repeat(64);
     assert_found(
@@ -275,7 +283,9 @@ fn a_field_that_the_schema_does_not_know_is_found() {
             } } }],
         },
     });
-    std::fs::write(folder.path().join("ovn.yaml"), definition.to_string()).unwrap();
+    // As `kubectl get crds` prints it.
+    let list = json!({ "apiVersion": "v1", "kind": "List", "items": [definition] });
+    std::fs::write(folder.path().join("ovn.yaml"), list.to_string()).unwrap();
     let schemas = ResourceSchemas::read(folder.path()).unwrap();
     let (plan, rendered, templates) = setup();
     let findings = verify(&plan, &rendered, &templates, Some(&schemas)).unwrap_err().to_string();

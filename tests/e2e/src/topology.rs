@@ -167,7 +167,7 @@ impl Stage {
         let observed = self.folder.path().join("flux.json");
         let mut before = self.layers_in_git()?;
         let mut left = Vec::new();
-        eventually(Duration::from_secs(300), "everything has left", || {
+        eventually(Duration::from_secs(600), "everything has left", || {
             fs::write(
                 &observed,
                 self.kubectl.print(&["get", KUSTOMIZATIONS, "--all-namespaces", "--output=json"])?,

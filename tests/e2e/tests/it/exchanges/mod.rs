@@ -11,6 +11,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail, ensure};
+use c5c3_e2e::kubectl::Kubectl;
 use c5c3_e2e::patience::{SOON, eventually};
 use c5c3_e2e::rig::Rig;
 use c5c3_e2e::server::Server;
@@ -23,7 +24,7 @@ use table::Table;
 const EVICTION: &str = "exchanges/eviction.yaml";
 const HYPERVISOR: &str = "exchanges/hypervisor.yaml";
 
-/// The group of the custom resources. Group and kind must differ from those of any other test on the rig.
+/// The group of the custom resources.
 const THEIR_GROUP: &str = "exchanges.example.com";
 
 /// Another group of custom resources, for the comparison of a server with itself.
@@ -47,39 +48,55 @@ shutdown: {{delay: 100ms, grace: 5s}}
     )
 }
 
-/// Installs the kind as a CRD in another group, and waits until it is served.
-fn install(rig: &Rig, group: &str, definition: &Value) -> Result<()> {
-    let mut definition = definition.clone();
-    let plural =
-        definition["spec"]["names"]["plural"].as_str().context("a kind without a plural")?.to_owned();
-    let name = format!("{plural}.{group}");
-    definition["metadata"]["name"] = json!(name);
-    definition["spec"]["group"] = json!(group);
-    // Short names and categories would answer for the real ones.
-    let names = definition["spec"]["names"].as_object_mut().context("a kind without names")?;
-    names.retain(|field, _| !["shortNames", "categories"].contains(&field.as_str()));
-    let kubectl = rig.kubectl();
-    let folder = tempfile::TempDir::new()?;
-    let file = folder.path().join("definition.json").display().to_string();
-    std::fs::write(&file, definition.to_string())?;
-    kubectl.print(&["apply", "--server-side", "--force-conflicts", "-f", &file])?;
-    let version = definition["spec"]["versions"][0]["name"].as_str().context("a kind without a version")?;
-    let path = format!("/apis/{group}/{version}/{plural}");
-    eventually(SOON, &path, || kubectl.print(&["get", "--raw", &path]).map(drop))?;
-    // Its handlers pick the schema up one by one.
-    std::thread::sleep(Duration::from_secs(3));
-    Ok(())
+/// What the plural is called there: with the real one, kubectl would have to guess whose objects other tests on the rig mean.
+fn their_plural(kind: &c5c3_api::Kind) -> String {
+    format!("their-{}", kind.plural)
+}
+
+/// A kind as a CRD in another group, until it is dropped.
+struct Installed {
+    kubectl: Kubectl,
+    name: String,
+}
+
+impl Installed {
+    /// Installs it, and waits until it is served.
+    fn new(rig: &Rig, group: &str, kind: &c5c3_api::Kind) -> Result<Self> {
+        let plural = their_plural(kind);
+        let mut definition = c5c3_api::schema::custom_resource_definition(kind);
+        definition["metadata"]["name"] = json!(format!("{plural}.{group}"));
+        definition["spec"]["group"] = json!(group);
+        definition["spec"]["names"] = json!({"kind": kind.kind, "listKind": kind.list_kind, "plural": plural, "singular": format!("their-{}", kind.singular)});
+        let folder = tempfile::TempDir::new()?;
+        let file = folder.path().join("definition.json").display().to_string();
+        std::fs::write(&file, definition.to_string())?;
+        let installed = Self { kubectl: rig.kubectl(), name: format!("{plural}.{group}") };
+        installed.kubectl.print(&["apply", "--server-side", "--force-conflicts", "-f", &file])?;
+        let path = format!("/apis/{group}/{}/{plural}", kind.version);
+        eventually(SOON, &path, || installed.kubectl.print(&["get", "--raw", &path]).map(drop))?;
+        // Its handlers pick the schema up one by one.
+        std::thread::sleep(Duration::from_secs(3));
+        Ok(installed)
+    }
+}
+
+impl Drop for Installed {
+    fn drop(&mut self) {
+        if let Err(error) = self.kubectl.print(&["delete", "customresourcedefinition", &self.name]) {
+            eprintln!("{} stays: {error:#}", self.name);
+        }
+    }
 }
 
 async fn theirs(rig: &Rig, group: &str, kind: &c5c3_api::Kind) -> Result<Side> {
     let client = by_kubeconfig(&rig.kubeconfig).await?;
-    Ok(Side::new(client, group, kind.version, kind.kind, kind.plural))
+    Ok(Side::new(client, group, kind, &their_plural(kind)))
 }
 
 async fn ours(rig: &Rig, server: &Server, kind: &c5c3_api::Kind) -> Result<Side> {
     let file = server.folder().join("admin.kubeconfig");
     std::fs::write(&file, kubeconfig(rig, server.port()).to_string())?;
-    Ok(Side::new(by_kubeconfig(&file).await?, kind.group, kind.version, kind.kind, kind.plural))
+    Ok(Side::new(by_kubeconfig(&file).await?, kind.group, kind, kind.plural))
 }
 
 fn kubeconfig(rig: &Rig, port: u16) -> Value {
@@ -107,8 +124,8 @@ async fn play(table: &Table, theirs: &Side, ours: &Side) -> Result<Vec<String>> 
             }
         };
         let mut found = differences(
-            &aspects(&their, &theirs.group, &table.defaulted),
-            &aspects(&our, &ours.group, &table.defaulted),
+            &aspects(&their, &theirs.names, &table.defaulted),
+            &aspects(&our, &ours.names, &table.defaulted),
         );
         found.retain(|aspect, _| !exchange.unsettled.contains(*aspect));
         let marked: BTreeSet<&str> = exchange.differs.keys().map(String::as_str).collect();
@@ -146,7 +163,7 @@ fn run(kind: &c5c3_api::Kind, file: &str) -> Result<()> {
     let Some(rig) = Rig::kubernetes_from_environment()? else { return Ok(()) };
     let table = table(file)?;
     ensure!(table.kind == kind.kind, "the table is about {}", table.kind);
-    install(&rig, THEIR_GROUP, &c5c3_api::schema::custom_resource_definition(kind))?;
+    let _installed = Installed::new(&rig, THEIR_GROUP, kind)?;
     let server = Server::start_as(&rig, |port| configuration(&rig, port))?;
     let wrong = wait_for(async {
         let (theirs, ours) = (theirs(&rig, THEIR_GROUP, kind).await?, ours(&rig, &server, kind).await?);
@@ -161,9 +178,8 @@ fn a_custom_resource_is_written_as_itself() -> Result<()> {
     let Some(rig) = Rig::kubernetes_from_environment()? else { return Ok(()) };
     let (mut table, kind) = (table(EVICTION)?, &c5c3_api::eviction::KIND);
     table.exchanges.iter_mut().for_each(|exchange| exchange.differs.clear());
-    for group in [THEIR_GROUP, THEIR_OTHER_GROUP] {
-        install(&rig, group, &c5c3_api::schema::custom_resource_definition(kind))?;
-    }
+    let _installed =
+        [Installed::new(&rig, THEIR_GROUP, kind)?, Installed::new(&rig, THEIR_OTHER_GROUP, kind)?];
     let wrong = wait_for(async {
         let one = theirs(&rig, THEIR_OTHER_GROUP, kind).await?;
         one.clear().await?;

@@ -14,9 +14,13 @@ pub(super) const ASPECTS: [&str; 8] =
 pub(super) type Aspects = BTreeMap<&'static str, Value>;
 
 /// What happened on a side, without what is that side's own: group, times, uids, versions, names that it made up.
-pub(super) fn aspects(happened: &Happened, group: &str, defaulted: &BTreeSet<String>) -> Aspects {
+pub(super) fn aspects(
+    happened: &Happened,
+    names: &[(String, &'static str)],
+    defaulted: &BTreeSet<String>,
+) -> Aspects {
     let answer = &happened.answer;
-    let known = Known::of(happened, group, defaulted);
+    let known = Known::of(happened, names, defaulted);
     let body = known.neutral(&answer.body);
     let is_status = body["kind"] == "Status";
     let mut causes: Vec<Value> = body["details"]["causes"]
@@ -86,8 +90,8 @@ struct Known<'a> {
 }
 
 impl<'a> Known<'a> {
-    fn of(happened: &Happened, group: &str, defaulted: &'a BTreeSet<String>) -> Self {
-        let mut replaced = vec![(group.to_owned(), "<group>")];
+    fn of(happened: &Happened, names: &[(String, &'static str)], defaulted: &'a BTreeSet<String>) -> Self {
+        let mut replaced = names.to_vec();
         let objects = [happened.before.as_ref(), happened.after.as_ref(), Some(&happened.answer.body)];
         for object in objects.into_iter().flatten() {
             let mut known = |value: &Value, as_what| {

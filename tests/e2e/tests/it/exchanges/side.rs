@@ -15,7 +15,8 @@ use super::table::{Exchange, Meaning};
 /// A server, and where the kind is there.
 pub(super) struct Side {
     client: Client,
-    pub(super) group: String,
+    /// Names that are this side's own, and what they are for both.
+    pub(super) names: [(String, &'static str); 2],
     api_version: String,
     kind: String,
     collection: String,
@@ -38,10 +39,11 @@ pub(super) struct Happened {
 }
 
 impl Side {
-    pub(super) fn new(client: Client, group: &str, version: &str, kind: &str, plural: &str) -> Self {
-        let collection = format!("/apis/{group}/{version}/{plural}");
-        let api_version = format!("{group}/{version}");
-        Self { client, group: group.to_owned(), api_version, kind: kind.to_owned(), collection }
+    pub(super) fn new(client: Client, group: &str, kind: &c5c3_api::Kind, plural: &str) -> Self {
+        let collection = format!("/apis/{group}/{}/{plural}", kind.version);
+        let names = [(group.to_owned(), "<group>"), (plural.to_owned(), kind.plural)];
+        let api_version = format!("{group}/{}", kind.version);
+        Self { client, names, api_version, kind: kind.kind.to_owned(), collection }
     }
 
     /// Sends an exchange, and looks at the object before and after.

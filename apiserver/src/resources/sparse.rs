@@ -68,19 +68,23 @@ fn put(map: &mut Map<String, Value>, field: &str, value: Map<String, Value>) {
 /// Owners that are shown and not stored are computed each time. But who first wants something of a host that its Node has made
 /// does not declare the host: it still goes with its Node, so the Node stays its owner when it is gone.
 fn keep_own_owners(metadata: &mut Map<String, Value>, stored: Option<&Value>, old: Option<&Value>) {
-    let uids = |object: Option<&Value>| -> BTreeSet<String> {
-        let owners =
-            object.and_then(|object| object.pointer("/metadata/ownerReferences")).and_then(Value::as_array);
-        let uids =
-            owners.into_iter().flatten().filter_map(|owner| owner.get("uid")?.as_str().map(str::to_owned));
-        uids.collect()
+    let owners = |object: Option<&Value>| -> Vec<Value> {
+        let owners = object.and_then(|object| object.pointer("/metadata/ownerReferences"));
+        owners.and_then(Value::as_array).cloned().unwrap_or_default()
     };
+    let uids = |object: Option<&Value>| -> BTreeSet<String> {
+        let uid = |owner: &Value| owner.get("uid")?.as_str().map(str::to_owned);
+        owners(object).iter().filter_map(uid).collect()
+    };
+    let is_node = |owner: &Value| owner.get("kind").and_then(Value::as_str) == Some("Node");
+    // Also when another Node of the name has come meanwhile.
+    let went_with = owners(stored).iter().any(is_node);
     let is_first = stored.is_none_or(|stored| stored.get("spec").is_none());
     let (stored, old) = (uids(stored), uids(old));
     let Some(owners) = metadata.get_mut("ownerReferences").and_then(Value::as_array_mut) else { return };
     owners.retain(|owner| {
         let uid = owner.get("uid").and_then(Value::as_str).unwrap_or_default();
-        let goes_with = is_first && owner.get("kind").and_then(Value::as_str) == Some("Node");
+        let goes_with = (is_first || went_with) && is_node(owner);
         stored.contains(uid) || !old.contains(uid) || goes_with
     });
     if owners.is_empty() {
@@ -132,6 +136,7 @@ mod tests {
 
     use super::*;
 
+    #[expect(clippy::needless_pass_by_value, reason = "the calls are easier to read")]
     fn entry(manager: &str, fields: Value) -> Value {
         json!({"manager": manager, "operation": "Update", "fieldsV1": fields})
     }
@@ -210,6 +215,13 @@ mod tests {
             sparse(Some(&dropped), Some(&old), &old, None)["metadata"]["ownerReferences"][0]["uid"],
             "n"
         );
+        let mut another = old.clone();
+        another["metadata"]["ownerReferences"] =
+            json!([{"kind": "Node", "uid": "n"}, {"kind": "Node", "uid": "m"}]);
+        let mut cleaned = another.clone();
+        cleaned["metadata"]["ownerReferences"] = json!([{"kind": "Node", "uid": "m"}]);
+        let again = sparse(Some(&first), Some(&another), &cleaned, None);
+        assert_eq!(again["metadata"]["ownerReferences"][0]["uid"], "m", "another Node of its name has come");
         let declared = json!({"metadata": {"uid": "u"}, "spec": {}});
         assert_eq!(sparse(Some(&declared), Some(&old), &old, None)["metadata"].get("ownerReferences"), None);
     }

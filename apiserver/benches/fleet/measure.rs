@@ -176,11 +176,11 @@ async fn wait_until_ready(child: &Child, client: &Client) {
 
 /// What the metrics say of how many hosts have their libvirt connected; lists of a large fleet would take what they measure.
 async fn connected(client: &Client) -> Option<usize> {
+    const CONNECTED: &str = "c5c3_sources{source=\"libvirt\",state=\"Connected\"} ";
     let text = metrics(client).await.ok()?;
-    let line = text
-        .lines()
-        .find_map(|line| line.strip_prefix("c5c3_sources{source=\"libvirt\",state=\"Connected\"} "));
-    line?.trim().parse().ok()
+    let counted = text.lines().find_map(|line| line.strip_prefix(CONNECTED));
+    // No line: none is connected yet.
+    Some(counted.and_then(|count| count.trim().parse().ok()).unwrap_or_default())
 }
 
 /// Every host that answers is there with all of its instances, and Nova knows it.
@@ -210,7 +210,8 @@ async fn wait_until_seen(plan: &Plan, child: &Child, client: &Client) {
             child.log_end()
         );
         // Seldom for a large fleet: the list of it is megabytes, and asking shall not be what takes the time.
-        tokio::time::sleep(Duration::from_millis(50).max(Duration::from_millis(5) * hosts)).await;
+        let pause = Duration::from_millis(5) * hosts;
+        tokio::time::sleep(pause.clamp(Duration::from_millis(50), Duration::from_secs(2))).await;
     }
 }
 

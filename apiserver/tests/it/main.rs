@@ -18,6 +18,7 @@ mod heartbeats;
 mod intent;
 mod libvirt_access;
 mod metrics;
+mod outage;
 mod reads;
 mod standalone;
 mod starts;

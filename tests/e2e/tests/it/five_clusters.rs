@@ -1,5 +1,5 @@
 //! The whole picture on the rig: two control planes, two clusters of each kind, applied by real Flux; one kind held back to show that the
-//! order matters; an attachment added, changed, moved and removed; what holds data stays.
+//! order matters. What becomes of attachments later is in `attachments.rs`.
 //!
 //! As in `topology.rs`, one kube-apiserver is every cluster, and controllers that are not on the rig are stood in for. What differs from the
 //! sample is said in `adapted`.
@@ -11,12 +11,12 @@ use c5c3_e2e::stand_in::{ALL_KINDS, StandIn};
 use c5c3_e2e::topology::{Stage, in_order, readiness};
 
 const SAMPLE: &str = include_str!("../../../../renderer/samples/five-clusters/topology.yaml");
-const CHASSIS: &str = "ovnchassis.ovn.openstack.c5c3.io";
-const POOLS: &str = "novacomputes.nova.openstack.c5c3.io";
-const CEPH: &str = "cephclusters.ceph.rook.io";
-const BACKENDS: &str = "cinderbackends.cinder.openstack.c5c3.io";
+pub(crate) const CHASSIS: &str = "ovnchassis.ovn.openstack.c5c3.io";
+pub(crate) const POOLS: &str = "novacomputes.nova.openstack.c5c3.io";
+pub(crate) const CEPH: &str = "cephclusters.ceph.rook.io";
+pub(crate) const BACKENDS: &str = "cinderbackends.cinder.openstack.c5c3.io";
 
-const DEFINITIONS: [&str; 15] = [
+pub(crate) const DEFINITIONS: [&str; 15] = [
     "c5c3.io_controlplanes",
     "ceph.rook.io_cephblockpools.yaml",
     "ceph.rook.io_cephclients",
@@ -77,10 +77,7 @@ fn the_whole_picture_is_applied_in_order_and_followed_through_its_changes() -> R
     let all = kustomizations(&stage, &topology)?;
     stage.until_all_are_ready(all, &stand_in)?;
     everything_came_in_order(&stand_in)?;
-    the_objects_are_there(&stage)?;
-
-    let topology = an_attachment_comes_changes_and_moves(&stage, &stand_in, &topology)?;
-    data_survives_the_removal_of_its_cluster(&stage, &stand_in, &topology)
+    the_objects_are_there(&stage)
 }
 
 /// The sample with what one machine without a network needs: repositories of its own for upstream's operators, no charts that Flux would
@@ -107,7 +104,7 @@ fn adapted(stage: &Stage) -> Result<String> {
 }
 
 /// As many as the graph has steps, and the root.
-fn kustomizations(stage: &Stage, topology: &str) -> Result<usize> {
+pub(crate) fn kustomizations(stage: &Stage, topology: &str) -> Result<usize> {
     let graph = stage.render("graph", topology, &["--output", "json"])?.json()?;
     let waves = graph["waves"].as_array().context("a graph without waves")?;
     Ok(1 + waves.iter().filter_map(|wave| wave.as_array()).map(Vec::len).sum::<usize>())
@@ -189,73 +186,5 @@ fn the_objects_are_there(stage: &Stage) -> Result<()> {
         gateway["spec"]["listeners"].as_array().is_some_and(|listeners| listeners.len() == 8),
         "{gateway}"
     );
-    Ok(())
-}
-
-/// A compute cluster is attached to the first control plane, gets a pool more, and moves to the second.
-fn an_attachment_comes_changes_and_moves(
-    stage: &Stage,
-    stand_in: &StandIn,
-    topology: &str,
-) -> Result<String> {
-    let entry = |lifecycle: &str, pools: &str| {
-        format!(
-            "        - name: compute-x\n{lifecycle}          libvirt: {{ image: \"registry.example.org/libvirt:11.0\", certificateNamespace: hypervisors-x }}\n          pools: [{pools}]\n"
-        )
-    };
-    let attach =
-        |topology: &str, anchor: &str, entry: &str| topology.replace(anchor, &format!("{entry}{anchor}"));
-    let (first, second) = ("        - name: compute-a1\n", "        - name: compute-b1\n");
-    ensure!(topology.contains(first) && topology.contains(second), "the sample has other compute clusters");
-    stage.publish(&attach(topology, first, &entry("", "{ name: one }")), &[])?;
-    let with_it = attach(topology, first, &entry("", "{ name: one }, { name: two }"));
-    stage.until_all_are_ready(kustomizations(stage, &with_it)?, stand_in)?;
-    stage.publish(&with_it, &[])?;
-    eventually(LATER, "the second pool is there", || {
-        let found = stage.names(POOLS)?;
-        ensure!(found.contains(&"compute-x-two".to_owned()), "{found:?}");
-        Ok(())
-    })?;
-    let moved = attach(topology, second, &entry("", "{ name: one }, { name: two }"));
-    let said = stage.commit(&moved, &[])?;
-    ensure!(said.status.code() == Some(2) && said.output.contains("drain-first"), "{}", said.output);
-    let draining =
-        attach(topology, first, &entry("          lifecycle: Draining\n", "{ name: one }, { name: two }"));
-    stage.publish(&draining, &[])?;
-    stage.publish(&moved, &[])?;
-    eventually(LATER, "the cluster has moved", || {
-        let list = stage.kubectl.json(&["get", CHASSIS, "--all-namespaces"])?;
-        let items = list["items"].as_array().context("a list without items")?;
-        let found: Vec<_> =
-            items.iter().filter(|item| item["metadata"]["name"] == "compute-x-chassis").collect();
-        ensure!(found.len() == 1 && found[0]["metadata"]["namespace"] == "cp-b", "{found:?}");
-        Ok(())
-    })?;
-    stage.until_all_are_ready(kustomizations(stage, &moved)?, stand_in)?;
-    Ok(moved)
-}
-
-/// A storage cluster leaves: its backend is deleted, its data stays.
-fn data_survives_the_removal_of_its_cluster(stage: &Stage, stand_in: &StandIn, topology: &str) -> Result<()> {
-    let draining =
-        topology.replace("- name: storage-b1\n", "- name: storage-b1\n          lifecycle: Draining\n");
-    stage.publish(&draining, &[])?;
-    stage.until_all_are_ready(kustomizations(stage, &draining)?, stand_in)?;
-    let (before, rest) =
-        topology.split_once("      storage:\n        - name: storage-b1\n").context("no storage-b1")?;
-    let (_, after) = rest.split_once("      compute:\n").context("no compute after it")?;
-    let without = format!("{before}      compute:\n{after}");
-    let (all, fewer) = (kustomizations(stage, &draining)?, kustomizations(stage, &without)?);
-    stage.publish(&without, &["--accept-removals", &(all - fewer).to_string()])?;
-    let left = stage.take_down(&without)?;
-    let place = |name: &str| left.iter().position(|left| left == name);
-    ensure!(place("storage-b1-backends") < place("storage-b1-keys"), "{left:?}");
-    ensure!(place("storage-b1-ceph") < place("storage-b1-rook"), "{left:?}");
-    stage.until_all_are_ready(fewer, stand_in)?;
-    let ceph = stage.kubectl.json(&["get", "--namespace=rook-ceph-b", &format!("{CEPH}/rook-ceph")])?;
-    ensure!(ceph.pointer("/metadata/deletionTimestamp").is_none(), "the data is being deleted");
-    let pools = stage.kubectl.json(&["get", "--namespace=rook-ceph-b", "cephblockpools.ceph.rook.io"])?;
-    ensure!(pools["items"].as_array().is_some_and(|pools| pools.len() == 1), "{pools}");
-    assert_eq!(stage.names(BACKENDS)?, ["rbd-storage-a1"]);
     Ok(())
 }

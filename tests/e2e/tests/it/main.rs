@@ -5,6 +5,7 @@
 
 #![expect(clippy::indexing_slicing, reason = "of JSON values, where a field that is absent reads as null")]
 
+mod attachments;
 mod controllers;
 mod domains;
 mod exchanges;

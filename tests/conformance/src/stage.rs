@@ -33,7 +33,7 @@ const ANOTHER_RUN: Duration = Duration::from_secs(900);
 const PROPAGATION: Duration = Duration::from_millis(1500);
 
 /// How far a watch of another replica's version goes back, and a little more.
-const OVERLAP: Duration = Duration::from_secs(32);
+const OVERLAP: Duration = Duration::from_secs(40);
 
 /// Everything that a conformance test needs, ended when dropped.
 #[derive(Debug)]

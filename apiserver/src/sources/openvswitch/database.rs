@@ -5,7 +5,7 @@
 
 use c5c3_api::SourceState;
 use ovs_client::Endpoint;
-use ovs_client::ovsdb::{Error, Options};
+use ovs_client::ovsdb::{Closed, Error, Options};
 use ovs_client::switch::{Bond, LinkState, Port, SwitchView};
 use tokio::time::{MissedTickBehavior, interval_at};
 use tokio_util::sync::CancellationToken;
@@ -125,7 +125,8 @@ fn bond_links(switch: &SwitchPicture) -> BondLinks {
 
 fn trouble(error: &Error) -> Trouble {
     let state = match error {
-        Error::Deadline { .. } => SourceState::Stale,
+        // Whichever is noticed first: a question without an answer, or a probe without an echo.
+        Error::Deadline { .. } | Error::Closed { reason: Closed::Silent(_), .. } => SourceState::Stale,
         _ => SourceState::Unreachable,
     };
     Trouble { state, message: chain(error) }

@@ -218,7 +218,7 @@ impl Stage {
     /// # Errors
     /// When that does not happen: which one is not, and why.
     pub fn until_all_are_ready(&self, count: usize, stand_in: &StandIn) -> Result<()> {
-        eventually(Duration::from_secs(600), "every Kustomization is ready", || {
+        eventually(Duration::from_secs(900), "every Kustomization is ready", || {
             let all = self.kustomizations()?;
             ensure!(all.len() == count, "there are {} and not {count}", all.len());
             for one in &all {

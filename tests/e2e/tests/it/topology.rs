@@ -141,7 +141,8 @@ fn a_stolen_certificate_is_refused(stage: &Stage) -> Result<()> {
     };
     eventually(LATER, "a host certificate in another namespace is refused", || {
         let said = create("cp-a")?;
-        ensure!(!said.status.success() && said.output.contains("hypervisor-system"), "{}", said.output);
+        let refused = !said.status.success() && said.complaint.contains("hypervisor-system");
+        ensure!(refused, "{}{}", said.output, said.complaint);
         Ok(())
     })?;
     ensure!(create("hypervisor-system")?.status.success(), "it is refused where it belongs");

@@ -183,14 +183,14 @@ fn comparable(object: &Value, before: &Value) -> Value {
         *value = json!(if known { "old" } else { "new" });
     };
     for field in ["creationTimestamp", "deletionTimestamp"] {
-        metadata.get_mut(field).map(moved);
+        metadata.get_mut(field).into_iter().for_each(moved);
     }
     let entries = metadata.get_mut("managedFields").and_then(Value::as_array_mut).into_iter().flatten();
     for entry in entries {
-        entry.get_mut("time").map(moved);
+        entry.get_mut("time").into_iter().for_each(moved);
     }
     for field in ["uid", "resourceVersion"] {
-        metadata.get_mut(field).map(|value| *value = json!("some"));
+        metadata.get_mut(field).into_iter().for_each(|value| *value = json!("some"));
     }
     if metadata.contains_key("generateName") && before.is_null() {
         metadata.insert("name".into(), json!("made up"));

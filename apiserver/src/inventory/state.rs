@@ -56,21 +56,21 @@ pub struct Inventory {
 /// What kind of thing an observation tells of.
 #[derive(Debug, Clone, Copy)]
 enum Said {
-    OfDomains,
-    OfDatabase,
-    OfDaemons,
-    OfNode,
-    OfServers,
+    Domains,
+    Database,
+    Daemons,
+    Node,
+    Servers,
 }
 
 impl Said {
     fn of(observed: &HostObserved) -> Self {
         match observed {
-            HostObserved::Libvirt(_) => Self::OfDomains,
-            HostObserved::Switch(_) => Self::OfDatabase,
-            HostObserved::Flows(_) | HostObserved::Daemons(_) => Self::OfDaemons,
-            HostObserved::Node(_) => Self::OfNode,
-            HostObserved::Servers(_) => Self::OfServers,
+            HostObserved::Libvirt(_) => Self::Domains,
+            HostObserved::Switch(_) => Self::Database,
+            HostObserved::Flows(_) | HostObserved::Daemons(_) => Self::Daemons,
+            HostObserved::Node(_) => Self::Node,
+            HostObserved::Servers(_) => Self::Servers,
         }
     }
 }
@@ -301,7 +301,7 @@ impl Inventory {
             return false;
         }
         match said {
-            Said::OfDomains => {
+            Said::Domains => {
                 let after = entry.libvirt.clone();
                 self.touch_domains(name, &libvirt, &after);
                 self.touch_evictions_of(name);
@@ -311,7 +311,7 @@ impl Inventory {
                     self.touched.switches.insert(name.to_owned());
                 }
             }
-            Said::OfDatabase => {
+            Said::Database => {
                 let after = &entry.switch;
                 let hostname = |switch: &Observation<SwitchPicture>| {
                     switch.value().and_then(|switch| switch.external_id("hostname")).map(str::to_owned)
@@ -322,11 +322,11 @@ impl Inventory {
                 self.touched.switches.insert(name.to_owned());
             }
             // What only the daemons and the flow tables say is said of the switch alone.
-            Said::OfDaemons => {
+            Said::Daemons => {
                 self.touched.switches.insert(name.to_owned());
             }
-            Said::OfNode => self.touch_host(name),
-            Said::OfServers => drop(self.touched.hypervisors.insert(name.to_owned())),
+            Said::Node => self.touch_host(name),
+            Said::Servers => drop(self.touched.hypervisors.insert(name.to_owned())),
         }
         true
     }

@@ -16,7 +16,7 @@ pub(super) struct Whereabouts {
 #[derive(Debug)]
 enum Place {
     One(Arc<str>),
-    Many(Box<BTreeSet<Arc<str>>>),
+    Many(BTreeSet<Arc<str>>),
 }
 
 impl Whereabouts {
@@ -26,7 +26,7 @@ impl Whereabouts {
         match place {
             Place::One(known) if known == host => {}
             Place::One(known) => {
-                *place = Place::Many(Box::new([Arc::clone(known), Arc::clone(host)].into()));
+                *place = Place::Many([Arc::clone(known), Arc::clone(host)].into());
             }
             Place::Many(hosts) => drop(hosts.insert(Arc::clone(host))),
         }

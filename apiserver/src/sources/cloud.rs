@@ -99,7 +99,7 @@ impl Source {
         let mut ticks = ticks(self.settings.refresh.services);
         loop {
             ticks.tick().await;
-            compute = settle(&compute, read_compute(cloud, &self.settings.measures).await, "nova");
+            compute = settle(&compute, Box::pin(read_compute(cloud, &self.settings.measures)).await, "nova");
             tell.send_replace(compute.clone());
             self.send(Report::Compute(compute.clone())).await;
         }
@@ -112,7 +112,8 @@ impl Source {
         loop {
             ticks.tick().await;
             let hypervisors = compute.borrow().clone();
-            let read = read_memberships(cloud, &hypervisors, &mut traits, &self.settings.measures).await;
+            let read = read_memberships(cloud, &hypervisors, &mut traits, &self.settings.measures);
+            let read = Box::pin(read).await;
             memberships = settle(&memberships, read, "placement");
             self.send(Report::Membership(memberships.clone())).await;
         }
@@ -207,7 +208,7 @@ async fn read_memberships(
     let hypervisors = match compute.value() {
         Some(picture) => &picture.hypervisors,
         None => {
-            known = read_compute(cloud, measures).await?.hypervisors;
+            known = Box::pin(read_compute(cloud, measures)).await?.hypervisors;
             &known
         }
     };

@@ -22,7 +22,7 @@ fn apply(force: bool, manager: &str) -> PatchParams {
     if force { parameters.force() } else { parameters }
 }
 
-fn hypervisor(name: &str, spec: Value) -> Value {
+fn hypervisor(name: &str, spec: &Value) -> Value {
     json!({"apiVersion": "hypervisor.c5c3.io/v1", "kind": "Hypervisor", "metadata": {"name": name}, "spec": spec})
 }
 
@@ -83,7 +83,7 @@ async fn what_is_stored_is_what_was_changed() {
     assert_eq!(records.len(), 1);
     assert_eq!(*records[0].spec(), json!({"skipTests": true}));
     assert_eq!(records[0].labels(), BTreeMap::from([("team".to_owned(), "blue".to_owned())]));
-    let applied = hypervisor(&name, json!({"highAvailability": true}));
+    let applied = hypervisor(&name, &json!({"highAvailability": true}));
     let owned = hypervisors.patch(&name, &apply(false, "flux"), &Patch::Apply(applied)).await.unwrap();
     assert!(owned.spec.high_availability && owned.spec.skip_tests);
     let records = server.running.intents().list("Hypervisor").await.unwrap();
@@ -92,7 +92,7 @@ async fn what_is_stored_is_what_was_changed() {
         json!({"skipTests": true, "highAvailability": true}),
         "who applies a default wants it"
     );
-    let given_up = hypervisor(&name, json!({}));
+    let given_up = hypervisor(&name, &json!({}));
     hypervisors.patch(&name, &apply(false, "flux"), &Patch::Apply(given_up)).await.unwrap();
     let records = server.running.intents().list("Hypervisor").await.unwrap();
     assert_eq!(*records[0].spec(), json!({"skipTests": true}));
@@ -104,7 +104,7 @@ async fn a_host_is_declared_before_it_exists_and_taken_back() {
     let (_ground, server, hypervisors) = started(1).await;
     let mut watch = Watch::open(&hypervisors).await;
     let new: Hypervisor =
-        serde_json::from_value(hypervisor("later", json!({"skipTests": true, "overcommit": {"cpu": 2}})))
+        serde_json::from_value(hypervisor("later", &json!({"skipTests": true, "overcommit": {"cpu": 2}})))
             .unwrap();
     let dry = PostParams { dry_run: true, ..PostParams::default() };
     assert_eq!(hypervisors.create(&dry, &new).await.unwrap().metadata.resource_version, None);
@@ -263,7 +263,7 @@ async fn a_second_apply_of_the_same_is_silent() {
     let name = any(&hypervisors).await.name_any();
     let applied = hypervisor(
         &name,
-        json!({"skipTests": true, "customTraits": ["CUSTOM_A"], "overcommit": {"cpu": 2.0}}),
+        &json!({"skipTests": true, "customTraits": ["CUSTOM_A"], "overcommit": {"cpu": 2.0}}),
     );
     let first = hypervisors.patch(&name, &apply(false, "flux"), &Patch::Apply(&applied)).await.unwrap();
     let stored = server.running.intents().list("Hypervisor").await.unwrap();

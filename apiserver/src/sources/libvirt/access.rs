@@ -90,8 +90,8 @@ mod tests {
     use super::*;
     use crate::configuration::Refresh;
 
-    fn access(reach: Reach) -> Access {
-        Access::new(&reach, &Settings::new(Refresh::default())).unwrap()
+    fn access(reach: &Reach) -> Access {
+        Access::new(reach, &Settings::new(Refresh::default())).unwrap()
     }
 
     #[tokio::test]
@@ -102,7 +102,7 @@ mod tests {
             plain_without_encryption: false,
         };
         let libvirt = Some("tcp://h".into());
-        let trouble = access(Reach { libvirt, libvirt_sasl: Some(sasl), ..Reach::default() });
+        let trouble = access(&Reach { libvirt, libvirt_sasl: Some(sasl), ..Reach::default() });
         let trouble = trouble.options().await.unwrap_err();
         assert!(matches!(trouble.state, SourceState::Denied));
         assert!(trouble.message.starts_with("cannot read the password in /nonexistent/password: "));
@@ -115,7 +115,7 @@ mod tests {
         let by = |endpoint: &str| {
             let reach =
                 Reach { libvirt: Some(endpoint.into()), libvirt_tls: Some(tls.clone()), ..Reach::default() };
-            access(reach).connector().map(|connector| (connector.peer(), connector.is_private()))
+            access(&reach).connector().map(|connector| (connector.peer(), connector.is_private()))
         };
         assert_eq!(by("tls://10.0.0.1").unwrap(), ("tls://10.0.0.1:16514".to_owned(), true));
         assert_eq!(by("tcp://10.0.0.1").unwrap(), ("tcp://10.0.0.1:16509".to_owned(), false));

@@ -47,7 +47,10 @@ impl Answer {
     #[must_use]
     pub fn field(&self, name: &str) -> Option<&str> {
         let fields = self.head.lines().filter_map(|line| line.split_once(':'));
-        fields.filter(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim()).next_back()
+        fields
+            .filter(|(found, _)| found.eq_ignore_ascii_case(name))
+            .map(|(_, value)| value.trim())
+            .next_back()
     }
 }
 

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! A client program directs the stage: it says what shall happen, the stage does it and says what is true now, and the client compares that
-//! with what it sees. [`reference`] writes down which rule is proven by which test.
+//! with what it sees. [mod@reference] writes down which rule is proven by which test.
 
 #![expect(clippy::indexing_slicing, reason = "of JSON values, where a field that is absent reads as null")]
 

@@ -137,7 +137,8 @@ fn write(queue: &Receiver<Message>, mut writer: impl Write, lost: &AtomicU64, wa
     let mut failing = false;
     while let Ok(first) = queue.recv() {
         let (mut text, mut lines, mut marks) = (String::new(), 0, Vec::new());
-        for message in std::iter::once(first).chain(queue.try_iter()) {
+        // At most a queue full at a time: who writes faster than this reads must not keep it from writing, nor grow the batch.
+        for message in std::iter::once(first).chain(queue.try_iter().take(QUEUE)) {
             match message {
                 Message::Line(line) => {
                     waiting.fetch_sub(line.len() as u64, Ordering::Relaxed);

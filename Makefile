@@ -1,6 +1,6 @@
 # Every target is one line; the steps are in tests/run, so that CI and people do the same.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-lint test-unit test-rig test-e2e test-conformance test-deny rig-up rig-down rig-status bench bench-fleet
+.PHONY: help demo test test-lint test-unit test-rig test-e2e test-conformance test-topology test-deny rig-up rig-down rig-status bench bench-fleet
 
 help: ## print this
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
@@ -25,6 +25,9 @@ test-e2e: ## the whole product on a rig that is started for it
 
 test-conformance: ## clients that nobody here wrote, against two replicas on a rig that is started for them
 	@tests/run conformance
+
+test-topology: ## topologies, applied by real Flux
+	@tests/run topology
 
 test-deny: ## licences, banned and duplicate crates
 	@tests/run deny

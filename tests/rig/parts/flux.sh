@@ -22,8 +22,8 @@ controller() {
 }
 storage=127.0.0.1:$(port flux-artifacts)
 controller source-controller "--storage-path=$dir/artifacts" "--storage-addr=$storage" "--storage-adv-addr=$storage"
-# A Kustomization that waits for another one looks again soon: tests wait for it.
-controller kustomize-controller --requeue-dependency=2s
+# A Kustomization that waits for another one looks again soon, and those whose health is waited for leave room for others: tests wait for both.
+controller kustomize-controller --requeue-dependency=1s --concurrent=20
 for name in source-controller kustomize-controller; do
   await "$name" 60 "$name" curl -sf "http://127.0.0.1:$(port "$name-health")/readyz"
 done
